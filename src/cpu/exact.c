@@ -332,11 +332,11 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
     }
     return !plain->has_products || plan_plain_products(plain, x, y, n);
 }
-bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count,
-                        tally__plain_made *made) {
+tally__plain_outcome tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
+                                        int count, tally__plain_made *made) {
     tally__plain_sum *const *const of = tally__cpu_tiles()->plain[plain->is_f64];
     bool was, finite = true, rounded;
-    if (!tells_rounding()) return false;
+    if (!tells_rounding()) return TALLY_PLAIN_ROUNDED;
     was = tally__take_inexact();
     if (plain->has_sums && plain->has_products && count == 1)
         finite = tally__cpu_tiles()->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums,
@@ -348,7 +348,7 @@ bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y,
     }
     rounded = tally__take_inexact();
     if (was || rounded) tally__raise_inexact();
-    return finite && !rounded;
+    return !finite ? TALLY_PLAIN_INFINITE : rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;
 }
 
 /* ---- one after another ---- */
@@ -529,18 +529,23 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one) {
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile) {
     int64_t least, greatest;
     if (tile->present == 0 || (*low == INT64_MIN && *high == INT64_MAX)) return; /* a NaN: nothing can change that */
-    if (tile->given != tile->x) {
+    if (tile->specials & TALLY_SEEN_NAN) {
+        *low = INT64_MIN;
+        *high = INT64_MAX;
+        return;
+    }
+    if (tile->present < tile->n) { /* some are skipped */
         for (int64_t i = 0; i < tile->n; i++) {
             double x = value_at(tile, tile->given, i);
-            if (x != x && tile->present < tile->n) continue;
+            if (x != x) continue;
             int64_t key = tile->is_f64 ? tally_bits_f64(x) : tally_bits_f32((float)x);
             key ^= key < 0 ? (tile->is_f64 ? INT64_MAX : INT32_MAX) : 0;
-            *low = x != x ? INT64_MIN : key < *low ? key : *low;
-            *high = x != x ? INT64_MAX : key > *high ? key : *high;
+            *low = key < *low ? key : *low;
+            *high = key > *high ? key : *high;
         }
         return;
     }
-    tally__cpu_tiles()->range[tile->is_f64](tile->x, tile->n, &least, &greatest);
+    tally__cpu_tiles()->range[tile->is_f64](tile->given, tile->n, &least, &greatest);
     *low = least < *low ? least : *low;
     *high = greatest > *high ? greatest : *high;
 }

@@ -122,10 +122,11 @@ enum { TALLY_PLAIN_TERMS = TALLY_FEW_TILES * TALLY_TILE, TALLY_PLAIN_FEW = 32 };
 /* Plans what is asked for by the first few of n > 0 values. False: most likely sums would not be exact. */
 bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n);
 /* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BUNCH_VALUES values in all, or of one, the first of which
- * begins at x (and y), in TALLY_PLAIN_PARTS, where all of these are exact. False: some operation was rounded, or a
- * value is infinite or NaN, or the machine does not tell. */
-bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count,
-                        tally__plain_made *made);
+ * begins at x (and y), in TALLY_PLAIN_PARTS, where all of these are exact. Otherwise some operation was rounded or the
+ * machine does not tell, or some sum is not finite, as where a value is infinite or NaN. */
+typedef enum tally__plain_outcome { TALLY_PLAIN_ROUNDED, TALLY_PLAIN_INFINITE, TALLY_PLAIN_EXACT } tally__plain_outcome;
+tally__plain_outcome tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
+                                        int count, tally__plain_made *made);
 
 /* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is
  * twice that of values). */

@@ -20,11 +20,10 @@ TALLY_FN int take_parts(tally__parts to, tally__plain_sums sums, int parts, int 
     return parts;
 }
 /* Results that are more than a sum, by bunches. */
-static void conclude_plain(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const base_raw_t *values,
-                           tally__plain_made *made, const int64_t *offsets, int count, const tally_final *final,
-                           char *results, bool *empty) {
+static void conclude_plain(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const base_raw_t *a,
+                           const base_raw_t *b, tally__plain_made *made, const int64_t *offsets, int count,
+                           const tally_final *final, char *results, bool *empty) {
     int64_t lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
-    (void)values;
     for (int s = 0; s < count; s += TALLY_BUNCH_MOST) {
         const int some = count - s < TALLY_BUNCH_MOST ? count - s : TALLY_BUNCH_MOST;
         const int64_t at = offsets[s] - offsets[0];
@@ -42,38 +41,47 @@ static void conclude_plain(const tally__kernel *kernel, const raw_t *x, const ra
 #endif
 #endif
 #if TALLY_HAS_KEYS
-        tally__cpu_tiles()->ranges[TALLY_IS_F64](values + at, &bunch, lows, highs);
+        tally__cpu_tiles()->ranges[TALLY_IS_F64](a + at, &bunch, lows, highs);
 #endif
-        finish_bunch(kernel, x + at, y + at, &bunch, lows, highs, final,
+        finish_bunch(kernel, x + at, y + at, a + at, b + at, &bunch, lows, highs, final,
                      results + s * (int64_t)tally__result_bytes(kernel, final), empty);
     }
 }
 /* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum
- * alone. */
+ * alone. `special`: whether there were infinities or NaNs in the segments before, and whether there are in these. */
 static bool reduce_plain(const tally__kernel *kernel, const tally__plain *plain, const raw_t *x, const raw_t *y,
-                         const int64_t *offsets, int count, const tally_final *final, char *results, bool *empty) {
+                         const int64_t *offsets, int count, bool *special, const tally_final *final, char *results,
+                         bool *empty) {
+    const int64_t n = offsets[count] - offsets[0];
+    tally__plain_outcome outcome = TALLY_PLAIN_INFINITE;
+    finite_t finite;
     tally__plain_made made;
     const void *a = x += offsets[0], *b = y += offsets[0];
 #if TALLY_BYTES == 2
     float wide[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
-    widen(wide[0], x, offsets[count] - offsets[0]);
-    if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, offsets[count] - offsets[0]);
+    widen(wide[0], x, n);
+    if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, n);
     a = wide[0], b = wide[TALLY_KERNEL_INPUTS - 1];
 #endif
-    if (!tally__sum_plainly(plain, a, TALLY_KERNEL_INPUTS == 2 ? b : a, offsets, count, &made)) return false;
+    if (TALLY_KERNEL_INPUTS == 1) b = a;
+    finite.specials = 0;
+    if (!*special || n > TALLY_BUNCH_VALUES) outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);
+    if (outcome == TALLY_PLAIN_INFINITE && n <= TALLY_BUNCH_VALUES) {
+        take_finite(&finite, &a, &b, n);
+        *special = finite.specials > 0;
+        outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);
+    }
+    if (outcome != TALLY_PLAIN_EXACT) return false;
 #if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
     if (!final->mean && !final->root) {
         double(*const of)[TALLY_PLAIN_MOST] = TALLY_HAS_SUM ? made.sums : made.products;
         const int parts = TALLY_HAS_SUM ? parts_of_sum : parts_of_product;
-        const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-        if (tally__cpu_tiles()->round_sums(of, parts, offsets, count, final->format.digits == 53, results))
-            for (int s = 0; s < count; s++) {
-                const int64_t at = offsets[s] - offsets[0], n = offsets[s + 1] - offsets[s];
-                if (tally__plain_total(of, parts, s) == 0) put_zero(x + at, y + at, n, 1, final, results + s * bytes);
-            }
-        return true;
-    }
+        if (tally__cpu_tiles()->round_sums(of, parts, count, final->format.digits == 53, results) &&
+            TALLY_HAS_MINUS_ZEROS)
+            sign_zeros(a, b, offsets, count, final, results);
+    } else
 #endif
-    conclude_plain(kernel, x, y, a, &made, offsets, count, final, results, empty);
+        conclude_plain(kernel, x, y, a, b, &made, offsets, count, final, results, empty);
+    redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
     return true;
 }

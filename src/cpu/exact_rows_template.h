@@ -19,6 +19,7 @@ typedef struct strip_t {
     _Alignas(64) base_t x[block_values], y[TALLY_KERNEL_INPUTS == 2 ? block_values : 1];
     _Alignas(64) double held[2][TALLY_COLUMN_LEVELS * TALLY_COLUMN_MOST_LANES]; /* by columns of values, of products */
     int64_t lows[TALLY_COLUMN_MOST_LANES], highs[TALLY_COLUMN_MOST_LANES];
+    int32_t places[block_values];      /* of what is taken out of a block */
     int32_t missing[strip_width];      /* values that are skipped */
     bool special[strip_width];         /* something was taken out of the column */
     bool taken;                        /* or of any */
@@ -70,10 +71,10 @@ static int64_t some_rows(const strip_t *s, int64_t rows) {
 }
 
 #if TALLY_HAS_KEYS
-/* Widens the keys of each lane by a block. `all`: no value is NaN; otherwise the block is copied, and its values are
- * looked at one by one. */
+/* Widens the keys of each lane by a block. `all`: no value is NaN. Where NaNs are skipped and there may be some, a
+ * block is copied and its values are looked at one by one; otherwise the columns of NaNs are noted afterwards. */
 static void widen_keys(strip_t *s, int64_t rows, bool all) {
-    const int64_t whole = all ? rows / s->fold : 0;
+    const int64_t whole = all || TALLY_NAN != 1 ? rows / s->fold : 0;
     tally__cpu_tiles()->column_range[TALLY_IS_F64](s->tile.x, whole, s->lanes, s->apart, s->lows, s->highs);
     for (int64_t r = whole * s->fold; r < rows; r++)
         for (int64_t p = 0; p < s->width; p++) {
@@ -87,28 +88,30 @@ static void widen_keys(strip_t *s, int64_t rows, bool all) {
 }
 #endif
 
-/* Measures rows where they lie. False: they must be copied. They do not fill rows of lanes, or they must be widened, or
- * some value is infinite or NaN. */
-static bool read_in_place(strip_t *s, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride) {
+/* Whether rows can be read where they lie: they fill rows of lanes, and need not be widened. */
+static bool lie_in_lanes(const strip_t *s, int64_t rows, int64_t stride) {
+    return TALLY_BYTES > 2 && rows % s->fold == 0 && (s->width == s->lanes || values_are_dense(s, stride));
+}
+static bool has_special(const tally__tile *tile) { return tile->x_extent.special || tile->y_extent.special; }
+/* Measures rows where they lie. */
+static void read_in_place(strip_t *s, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride) {
     tally__tile *tile = &s->tile;
-    if (TALLY_BYTES == 2 || rows % s->fold != 0) return false;
-    if (s->width != s->lanes && !values_are_dense(s, stride)) return false;
     s->apart = s->width == s->lanes ? stride : s->lanes;
     s->ahead = values_are_dense(s, stride) ? rows * stride : 0;
     tile->x = x;
     tile->y = TALLY_KERNEL_INPUTS == 2 ? y : x;
     tally__measure_rows(tile, rows / s->fold, s->lanes, s->apart);
-    return !tile->x_extent.special && !tile->y_extent.special;
 }
-/* Notes value i of a copied block, which is infinite or NaN. */
-static void note_special(const tally__kernel *kernel, strip_t *s, int64_t i, tally__node *nodes) {
-    const double a = (double)s->x[i], b = TALLY_KERNEL_INPUTS == 2 ? (double)s->y[i] : a;
-    const int64_t p = i % s->pitch;
+/* Notes a value of column p that is infinite or NaN or stands beside one. */
+static void note_special(const tally__kernel *kernel, strip_t *s, double a, double b, int64_t p, tally__node *nodes) {
     s->special[p] = s->taken = true;
     if (TALLY_NAN == 1 && (a != a || b != b)) {
         s->missing[p]++;
         return;
     }
+#if TALLY_HAS_KEYS
+    if (a != a) s->lows[p] = INT64_MIN, s->highs[p] = INT64_MAX;
+#endif
     if (nodes == NULL) return;
     accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
 #if TALLY_HAS_SUM
@@ -118,44 +121,45 @@ static void note_special(const tally__kernel *kernel, strip_t *s, int64_t i, tal
     tally_witness(node->products, a * b);
 #endif
 }
-/* All that are infinite or NaN; where both inputs are, the first tells. */
-static void note_specials(const tally__kernel *kernel, strip_t *s, tally__node *nodes) {
-    const int64_t n = s->tile.n;
-    for (int k = 0; k < TALLY_KERNEL_INPUTS; k++) {
-        const base_t *values = k == 0 ? s->x : s->y;
-        int64_t i = tally__cpu_tiles()->find_special[TALLY_IS_F64](values, 0, n);
-        for (; i < n; i = tally__cpu_tiles()->find_special[TALLY_IS_F64](values, i + 1, n))
-            if (k == 0 || s->x[i] - s->x[i] == 0) note_special(kernel, s, i, nodes);
+/* Takes what is infinite or NaN out of a block that was copied from x and y: it is noted in the nodes of its columns,
+ * and in `special`. */
+static void take_specials(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t stride,
+                          tally__node *nodes) {
+    tally__tile *tile = &s->tile;
+    const int64_t specials =
+        tally__cpu_tiles()->copy_finite[TALLY_IS_F64](tile->x, tile->y, tile->n, s->x, s->y, s->places);
+    for (int64_t k = 0; k < specials; k++) {
+        const int64_t p = s->places[k] % s->pitch, i = s->places[k] / s->pitch * stride + p;
+        const double a = (double)value_of(x[i]);
+        note_special(kernel, s, a, TALLY_KERNEL_INPUTS == 2 ? (double)value_of(y[i]) : a, p, nodes);
     }
+    tally__measure_tile(tile);
 }
-/* Copies a block and measures it. What is infinite or NaN is taken out: noted in the nodes of its columns, and in
- * `special`. */
+/* Measures a block, where it lies or copied. What is infinite or NaN is taken out. */
 static void read_block(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
                        int64_t stride, tally__node *nodes) {
+    const bool in_place = lie_in_lanes(s, rows, stride);
     tally__tile *tile = &s->tile;
     tile->is_f64 = TALLY_IS_F64;
-    if (read_in_place(s, x, y, rows, stride)) {
-#if TALLY_HAS_KEYS
-        widen_keys(s, rows, true);
-#endif
-        return;
+    if (in_place) read_in_place(s, x, y, rows, stride);
+    if (!in_place || has_special(tile)) {
+        s->apart = s->lanes;
+        s->ahead = 0;
+        copy_rows(s, s->x, x, rows, stride);
+        if (TALLY_KERNEL_INPUTS == 2) copy_rows(s, s->y, y, rows, stride);
+        tile->x = s->x;
+        tile->y = TALLY_KERNEL_INPUTS == 2 ? s->y : s->x;
+        tile->n = (rows + s->fold - 1) / s->fold * s->lanes;
+        if (!in_place) tally__measure_tile(tile);
     }
-    s->apart = s->lanes;
-    s->ahead = 0;
-    copy_rows(s, s->x, x, rows, stride);
-    if (TALLY_KERNEL_INPUTS == 2) copy_rows(s, s->y, y, rows, stride);
-    tile->x = s->x;
-    tile->y = TALLY_KERNEL_INPUTS == 2 ? s->y : s->x;
-    tile->n = (rows + s->fold - 1) / s->fold * s->lanes;
-    tally__measure_tile(tile);
-    const bool special = tile->x_extent.special || tile->y_extent.special;
 #if TALLY_HAS_KEYS
-    widen_keys(s, rows, !special);
+    widen_keys(s, rows, !has_special(tile));
 #endif
-    if (special) note_specials(kernel, s, nodes);
-    tally__take_out_specials(tile, TALLY_NAN == 1, s->x, s->y);
-    tile->x_extent.unit += spared;
-    tile->y_extent.unit += spared;
+    if (has_special(tile)) take_specials(kernel, s, x, y, stride, nodes);
+    if (TALLY_BYTES == 2) {
+        tile->x_extent.unit += spared;
+        tile->y_extent.unit += spared;
+    }
 }
 
 static void clear_strip(strip_t *s) {
@@ -383,13 +387,27 @@ static void finish_columns(const tally__kernel *kernel, const strip_t *s, int64_
         const int64_t p = first + i;
         char result[TALLY_RESULT_BYTES];
         if (bunch->sure[i] && !s->special[p]) continue;
-#if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
-        if (segment_is_zero(bunch, i) && !s->special[p])
-            put_zero(x + p, y + p, rows, stride, final, result);
-        else
-#endif
-            *empty |= reduce_column(kernel, x + p, y + p, rows, stride, final, result);
+        *empty |= reduce_column(kernel, x + p, y + p, rows, stride, final, result);
         place_in_leaf(results, p, result, bytes);
+    }
+}
+/* Makes the results -0 that are made of nothing else. */
+static void sign_columns(const strip_t *s, int64_t first, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+                         const tally_final *final, char *results) {
+    const int64_t lines = (rows + s->fold - 1) / s->fold, bytes = (int64_t)sizeof(base_t);
+    uint64_t bits[TALLY_COLUMN_MOST_LANES / 64];
+    bool others = true;
+    for (int64_t r = 0; r < lines && others; r++) {
+        const int64_t at = r * s->apart * bytes;
+        others = tally__cpu_tiles()->others[TALLY_IS_F64]((const char *)s->tile.x + at, (const char *)s->tile.y + at,
+                                                          s->lanes, bits);
+    }
+    for (int i = 0; i < s->bunch.count && !others; i++) {
+        const int64_t p = first + i;
+        int64_t words[TALLY_EVIDENCE] = {0};
+        if ((s->bunch.is_f64 ? s->bunch.values[i] : (double)s->bunch.narrow[i]) != 0) continue;
+        witness(words, TALLY_FIRST_TERM, x + p, y + p, rows, stride);
+        if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);
     }
 }
 /* The results of columns that are one block, from their parts. False: their terms are too far apart. */
@@ -402,6 +420,7 @@ static bool conclude_strip(const tally__kernel *kernel, strip_t *s, const raw_t 
     for (int64_t first = 0; first < s->width; first += TALLY_BUNCH_MOST) {
         if (!fill_bunch(s, first, rows, final->ddof)) return false;
         conclude_bunch(&s->bunch, s->lows + first, s->highs + first, final, results + first * bytes);
+        if (TALLY_HAS_MINUS_ZEROS && has_zeros(&s->bunch)) sign_columns(s, first, x, y, rows, stride, final, results);
         if (s->bunch.unsure > 0 || s->taken)
             finish_columns(kernel, s, first, x, y, rows, stride, final, results, empty);
     }

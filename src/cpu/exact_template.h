@@ -128,7 +128,7 @@ static int64_t run_plainly(const tally__plain *plain, const raw_t *x, const raw_
     tally__plain_made made;
     while (at < n) {
         const int64_t offsets[2] = {0, n - at < parts_together ? n - at : parts_together};
-        if (!tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made)) break;
+        if (tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made) != TALLY_PLAIN_EXACT) break;
 #if TALLY_HAS_SUM
         add_plainly(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, parts_of_sum, x + at, y + at, offsets[1]);
 #endif
@@ -204,13 +204,6 @@ TALLY_FN bool is_quick(const tally_final *final) {
 #endif
 }
 
-/* Whether the sum of segment s is 0; then its sign is still to be found. */
-TALLY_FN bool segment_is_zero(const tally__bunch *bunch, int s) {
-    bool some = false;
-    for (int k = 0; k < bunch->sum_parts; k++) some |= bunch->sums[k][s] != 0;
-    return !some;
-}
-
 /* Sums that their parts do not tell are not sure. */
 static void note_lost(tally__bunch *bunch) {
     for (int s = 0; s < bunch->count && bunch->lost; s++)
@@ -235,8 +228,7 @@ static void conclude_bunch(tally__bunch *bunch, const int64_t *lows, const int64
         static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
         bunch->is_f64 = what > 0 || natural.digits == 53;
         tiles->results(bunch, whats[what]);
-        for (int s = 0; s < bunch->count && bunch->unsure > 0; s++)
-            sure[s] &= bunch->sure[s] || (what < 2 && segment_is_zero(bunch, s));
+        for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) sure[s] &= bunch->sure[s];
         for (int s = 0; s < bunch->count; s++)
             floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
     }
@@ -332,41 +324,106 @@ TALLY_FN void place_in_leaf(void *results, int64_t s, const void *result, int64_
     __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
 }
 
-#if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
-/* The result of n terms that add up to 0: with the sign on which they agree. */
-static void put_zero(const raw_t *x, const raw_t *y, int64_t n, int64_t stride, const tally_final *final,
-                     void *result) {
-    int64_t words[TALLY_EVIDENCE] = {0};
-    witness(words, TALLY_FIRST_TERM, x, y, n, stride);
-    tally_put(result, words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER] ? -0.0 : 0.0, final->format);
+/* Whether a sum may be -0, which it is where all terms are. */
+#define TALLY_HAS_MINUS_ZEROS                  \
+    (!TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD) && \
+     (TALLY_FIRST_TERM == TALLY_TERM_VALUE || (TALLY_FIRST_TERM == TALLY_TERM_PRODUCT && TALLY_KERNEL_INPUTS == 2)))
+
+/* Puts -0 where result s is. */
+TALLY_FN void put_minus_zero(char *results, int64_t s, const tally_final *final) {
+    if (final->format.digits == 53)
+        __builtin_memcpy(results + s * (int64_t)sizeof(double), &(double){-0.0}, sizeof(double));
+    else
+        __builtin_memcpy(results + s * (int64_t)sizeof(float), &(float){-0.0F}, sizeof(float));
 }
-#endif
+/* Whether some result is 0. */
+TALLY_FN bool has_zeros(const tally__bunch *bunch) {
+    int zeros = 0;
+    for (int s = 0; s < bunch->count && bunch->is_f64; s++) zeros |= bunch->values[s] == 0;
+    for (int s = 0; s < bunch->count && !bunch->is_f64; s++) zeros |= bunch->narrow[s] == 0;
+    return zeros != 0;
+}
+/* Whether any of some bits is set. */
+TALLY_FN bool any_bit(const uint64_t *bits, int64_t from, int64_t to) {
+    uint64_t any = 0;
+    for (int64_t at = from, end; at < to; at = end) {
+        end = (at | 63) + 1 < to ? (at | 63) + 1 : to;
+        any |= bits[at / 64] >> at % 64 & ~(uint64_t)0 >> (64 - (end - at));
+    }
+    return any != 0;
+}
+/* Makes those of segments' results -0 that are made of nothing else; values and offsets begin with the first segment.
+ */
+static void sign_zeros(const void *x, const void *y, const int64_t *offsets, int count, const tally_final *final,
+                       char *results) {
+    uint64_t bits[TALLY_PLAIN_TERMS / 64 + 1];
+    if (tally__cpu_tiles()->others[TALLY_IS_F64](x, y, offsets[count] - offsets[0], bits)) return;
+    for (int s = 0; s < count; s++) {
+        const int64_t from = offsets[s] - offsets[0], to = offsets[s + 1] - offsets[0];
+        if (from < to && !any_bit(bits, from, to)) put_minus_zero(results, s, final);
+    }
+}
 /* The result of a segment that a bunch leaves unsure. */
 static void reduce_unsure(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const tally__bunch *bunch, int s,
                           const tally_final *final, void *result) {
     int64_t n = bunch->lengths[s];
-    x += bunch->places[s];
-    y += bunch->places[s];
-#if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
-    if (segment_is_zero(bunch, s)) {
-        put_zero(x, y, n, 1, final, result);
-        return;
-    }
-#endif
-    reduce_run(kernel, x, y, n, final, result);
+    reduce_run(kernel, x + bunch->places[s], y + bunch->places[s], n, final, result);
 }
-/* Results of a bunch of segments, the first of which begins at x, from their parts. */
-static void finish_bunch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, tally__bunch *bunch,
-                         const int64_t *lows, const int64_t *highs, const tally_final *final, char *results,
-                         bool *empty) {
+/* Results of a bunch of segments, the first of which begins at x, from their parts; a and b: as they were added up. */
+static void finish_bunch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const void *a, const void *b,
+                         tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
+                         char *results, bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     conclude_bunch(bunch, lows, highs, final, results);
+    if (TALLY_HAS_MINUS_ZEROS && has_zeros(bunch)) sign_zeros(a, b, bunch->places, bunch->count, final, results);
     *empty |= bunch->shortest == 0;
     for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];
         if (bunch->sure[s]) continue;
         reduce_unsure(kernel, x, y, bunch, s, final, result);
         place_in_leaf(results, s, result, bytes);
+    }
+}
+
+/* The result of a segment with an infinity or a NaN, the first at value `first`. Gives whether nothing is left of it.
+ */
+static bool reduce_special(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t first, int64_t n,
+                           const tally_final *final, void *result) {
+    if (TALLY_HAS_KEYS || TALLY_NAN == 1) return reduce_run(kernel, x, y, n, final, result);
+    double total = TALLY_HAS_SPREAD ? tally_nan_f64() : 0; /* of what is not finite, which alone decides */
+    for (int64_t i = first; i < n && total == total; i++) {
+        const double a = (double)value_of(x[i]), b = TALLY_KERNEL_INPUTS == 2 ? (double)value_of(y[i]) : a;
+        if (a - a == 0 && b - b == 0) continue;
+        total += TALLY_FIRST_TERM == TALLY_TERM_VALUE ? a : TALLY_FIRST_TERM == TALLY_TERM_PRODUCT ? a * b : a * a;
+    }
+    tally_put(result, total, final->format);
+    return false;
+}
+/* The values of a bunch with zeros that add nothing in place of infinities and NaNs, and where these were. */
+typedef struct finite_t {
+    base_t x[TALLY_BUNCH_VALUES], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_BUNCH_VALUES : 1];
+    int64_t specials;
+    int32_t places[TALLY_BUNCH_VALUES];
+} finite_t;
+/* Copies the n values at *x and *y, which then are the copies. */
+static void take_finite(finite_t *finite, const void **x, const void **y, int64_t n) {
+    finite->specials = tally__cpu_tiles()->copy_finite[TALLY_IS_F64](*x, *y, n, finite->x, finite->y, finite->places);
+    *x = finite->x;
+    *y = TALLY_KERNEL_INPUTS == 2 ? finite->y : finite->x;
+}
+/* Results of the segments that something was taken out of. */
+static void redo_specials(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const finite_t *finite,
+                          const int64_t *offsets, int count, const tally_final *final, char *results, bool *empty) {
+    const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
+    for (int64_t k = 0; k < finite->specials;) {
+        char result[TALLY_RESULT_BYTES];
+        int s = 0; /* the last segment that begins at the place or before */
+        for (int step = TALLY_PLAIN_MOST / 2; step > 0; step /= 2)
+            s += s + step < count && offsets[s + step] - offsets[0] <= finite->places[k] ? step : 0;
+        const int64_t from = offsets[s] - offsets[0], next = offsets[s + 1] - offsets[0];
+        *empty |= reduce_special(kernel, x + from, y + from, finite->places[k] - from, next - from, final, result);
+        place_in_leaf(results, s, result, bytes);
+        while (k < finite->specials && finite->places[k] < next) k++;
     }
 }
 
@@ -394,9 +451,12 @@ static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
     tile.n = n;
     tile.is_f64 = TALLY_IS_F64;
     tally__measure_tile(&tile);
-    base_t rooms[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
-    const void *const given[2] = {tile.x, tile.y};
-    tally__take_out_specials(&tile, TALLY_NAN == 1, rooms[0], rooms[TALLY_KERNEL_INPUTS - 1]);
+    finite_t finite;
+    finite.specials = 0;
+    if (tile.x_extent.special || tile.y_extent.special) {
+        take_finite(&finite, &tile.x, &tile.y, n);
+        tally__measure_tile(&tile);
+    }
     if (tile.x_extent.zeros) tile.x_extent.high = tile.x_extent.unit = 0;
     if (tile.y_extent.zeros) tile.y_extent.high = tile.y_extent.unit = 0;
     tally__cpu_tiles()->begin_bunch(&bunch, offsets, count);
@@ -416,17 +476,8 @@ static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
 #if TALLY_HAS_KEYS
     tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
 #endif
-    finish_bunch(kernel, x, y, &bunch, lows, highs, final, results, empty);
-    for (int k = 0; k < TALLY_KERNEL_INPUTS && tile.x != given[0];
-         k++) { /* segments that something was taken out of, once more */
-        int64_t at = tally__cpu_tiles()->find_special[TALLY_IS_F64](given[k], 0, n);
-        for (int s = 0; at < n; at = tally__cpu_tiles()->find_special[TALLY_IS_F64](given[k], bunch.places[s], n)) {
-            char result[TALLY_RESULT_BYTES];
-            while (bunch.places[s + 1] <= at) s++;
-            *empty |= reduce_run(kernel, x + bunch.places[s], y + bunch.places[s], bunch.lengths[s], final, result);
-            place_in_leaf(results, s++, result, (int64_t)tally__result_bytes(kernel, final));
-        }
-    }
+    finish_bunch(kernel, x, y, tile.x, tile.y, &bunch, lows, highs, final, results, empty);
+    redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
     return true;
 }
 
@@ -438,6 +489,7 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
     tally__plain plain;
     bool plainly =
         quick && count > 0 && plan_plain(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
+    bool special = false; /* whether infinities or NaNs are to be expected */
     int64_t again =
         0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
     int refusals = 0;
@@ -449,7 +501,7 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
         char *to = (char *)results + at * bytes;
         const int together = plainly && at >= again ? plain_fitting(from, count - at) : 0;
         if (together > 0) {
-            if (reduce_plain(kernel, &plain, x, y, from, together, final, to, &empty)) {
+            if (reduce_plain(kernel, &plain, x, y, from, together, &special, final, to, &empty)) {
                 refusals = 0;
                 at += together;
                 continue;

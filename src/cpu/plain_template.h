@@ -390,8 +390,7 @@ static TALLY_TARGET bool plain_both_f64(const void *x, int64_t n, const double *
 }
 #endif
 
-/* Sums as results, each rounded once. Gives whether the values of some segment add up to 0, the sign of which is not
- * known here. */
+/* Sums as results, each rounded once. Gives whether some are 0. */
 #define TALLY_ROUND_SUMS(type, sum)                   \
     for (int s = 0; s < count; s++) {                 \
         const double made = (sum);                    \
@@ -413,10 +412,8 @@ static TALLY_TARGET bool round_twice(tally__plain_sums sums, int count, float_an
     *zeros |= zero != 0;
     return doubt != 0;
 }
-static TALLY_TARGET bool round_sums(tally__plain_sums sums, int parts, const int64_t *offsets, int count, bool is_f64,
-                                    void *results) {
+static TALLY_TARGET bool round_sums(tally__plain_sums sums, int parts, int count, bool is_f64, void *results) {
     int zeros = 0;
-    int64_t cancelled = 0;
     if (is_f64 && parts == 3)
         TALLY_ROUND_SUMS(double, tally_three_sum(sums[0][s], sums[1][s], sums[2][s]).high)
     else if (parts == 3)
@@ -430,7 +427,5 @@ static TALLY_TARGET bool round_sums(tally__plain_sums sums, int parts, const int
         TALLY_ROUND_SUMS(double, sums[0][s])
     else
         TALLY_ROUND_SUMS(float, sums[0][s])
-    for (int s = 0; s < count && zeros; s++)
-        cancelled |= (tally__plain_total(sums, parts, s) == 0) & (offsets[s + 1] != offsets[s]);
-    return cancelled != 0;
+    return zeros != 0;
 }

@@ -15,6 +15,12 @@ TALLY_INLINE TALLY_TARGET tally_pair joined(const int parts, tally__parts p, int
     one.low = 0;
     return one;
 }
+/* Of a sum that is 0. */
+TALLY_INLINE TALLY_TARGET tally_quick or_zero(tally_quick quick, tally_pair sum) {
+    quick.value = sum.high == 0 ? 0 : quick.value;
+    quick.sure |= sum.high == 0;
+    return quick;
+}
 /* `nothing`: the result of no values. */
 #define TALLY_EACH(nothing, expression)                              \
     for (int s = 0; s < b->padded; s++) {                            \
@@ -30,10 +36,14 @@ TALLY_INLINE TALLY_TARGET void conclude_parts(tally__bunch *b, int what, const i
                                               const int is_f64) {
     const double nan = tally_nan_f64();
     switch (what) {
-    case TALLY_QUICK_SUM: TALLY_EACH(0, tally_nearest(joined(sums, b->sums, s), is_f64)) break;
+    case TALLY_QUICK_SUM:
+        TALLY_EACH(0, or_zero(tally_nearest(joined(sums, b->sums, s), is_f64), joined(sums, b->sums, s))) break;
     case TALLY_QUICK_MEAN:
-        TALLY_EACH(nan, tally_quick_mean(joined(sums, b->sums, s), (double)b->lengths[s], is_f64)) break;
-    case TALLY_QUICK_ROOT: TALLY_EACH(0, tally_quick_root(joined(sums, b->sums, s), is_f64)) break;
+        TALLY_EACH(nan, or_zero(tally_quick_mean(joined(sums, b->sums, s), (double)b->lengths[s], is_f64),
+                                joined(sums, b->sums, s)))
+        break;
+    case TALLY_QUICK_ROOT:
+        TALLY_EACH(0, or_zero(tally_quick_root(joined(sums, b->sums, s), is_f64), joined(sums, b->sums, s))) break;
     case TALLY_QUICK_SPREAD:
         TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s),
                                            (double)b->lengths[s], (double)b->ddof, 0, is_f64))
@@ -75,13 +85,13 @@ TALLY_INLINE TALLY_TARGET tally_quick most_means(tally_pair sum, double n, const
         quick.sure = (is_clear(q) | ((product.high == sum.high) & (product.low == 0) & (sum.low == 0))) &
                      tally_in_reach(sum.high);
     }
-    return quick;
+    return or_zero(quick, sum);
 }
 TALLY_INLINE TALLY_TARGET tally_quick most_roots(tally_pair sum) {
     tally_quick quick;
     quick.value = tally_sqrt_f64(sum.high);
     quick.sure = is_clear(quick.value);
-    return quick;
+    return or_zero(quick, sum);
 }
 /* As tally_quick_spread (roots as f32 only), where not so much cancels that it shows in an f32. Of one value, or no
  * more than ddof, it gives nothing of use. */

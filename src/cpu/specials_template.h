@@ -1,4 +1,5 @@
-/* Infinities and NaNs, which levels and bins cannot take: zeros are put in their place, and what they were is noted.
+/* What sums take a second look for: infinities, NaNs and the sign of 0.
+ * Infinities and NaNs, which levels and bins cannot take: zeros are put in their place, and what they were is noted.
  * Part of tiles_template.h; no include guard. */
 
 /* Whether any lane is not 0. */
@@ -106,5 +107,118 @@ static const int64_t most_f64 = INT64_MAX;
         }                                                                                                           \
         return n;                                                                                                   \
     }
+
+/* The lanes of a mask as bits, the first at bit `at`. */
+#if defined(TALLY_ISA_AVX512)
+#define TALLY_EACH_IS(type, at, v) (uint64_t) TALLY_EACH_IS_##type(v) << (at)
+#define TALLY_EACH_IS_f32(v) _mm512_movepi32_mask((__m512i)(v))
+#define TALLY_EACH_IS_f64(v) _mm512_movepi64_mask((__m512i)(v))
+#elif defined(TALLY_ISA_AVX2)
+#define TALLY_EACH_IS(type, at, v) (uint64_t)(uint32_t) TALLY_EACH_IS_##type(v) << (at)
+#define TALLY_EACH_IS_f32(v) _mm256_movemask_ps((__m256)(v))
+#define TALLY_EACH_IS_f64(v) _mm256_movemask_pd((__m256d)(v))
+#endif
+#ifndef TALLY_EACH_IS
+#define TALLY_EACH_IS(type, at, v) each_is_##type(v, at)
+TALLY_INLINE TALLY_TARGET uint64_t each_is_f32(sizes v, int64_t at) {
+    uint64_t bits = 0;
+    for (size_t k = 0; k < sizeof v / sizeof v[0]; k++) bits |= (uint64_t)(v[k] & 1) << ((size_t)at + k);
+    return bits;
+}
+TALLY_INLINE TALLY_TARGET uint64_t each_is_f64(units v, int64_t at) {
+    uint64_t bits = 0;
+    for (size_t k = 0; k < sizeof v / sizeof v[0]; k++) bits |= (uint64_t)(v[k] & 1) << ((size_t)at + k);
+    return bits;
+}
+#endif
+
+#define TALLY_COPY_FINITE(type, word, vector, infinite, most)                                                        \
+    TALLY_INLINE TALLY_TARGET int64_t finite_##type(vector *a, vector *b, int64_t at, int32_t *places) {             \
+        const vector out = ((*a & (infinite)) == (infinite)) | ((*b & (infinite)) == (infinite));                    \
+        int64_t found = 0;                                                                                           \
+        if (!TALLY_ANY(out)) return 0; /* as nearly always */                                                        \
+        for (uint64_t bits = TALLY_EACH_IS(type, 0, out); bits != 0; bits &= bits - 1)                               \
+            places[found++] = (int32_t)at + __builtin_ctzll(bits);                                                   \
+        *a = (*a & ~out) | (out & ~(most));                                                                          \
+        *b &= ~out;                                                                                                  \
+        return found;                                                                                                \
+    }                                                                                                                \
+    TALLY_INLINE TALLY_TARGET int64_t copy_all_##type(const word *x, const word *y, const int two, int64_t n,        \
+                                                      word *to, word *to_y, int32_t *places) {                       \
+        enum { LANES = sizeof(vector) / sizeof(word) };                                                              \
+        const size_t rest = (size_t)(n % LANES) * sizeof(word);                                                      \
+        vector a = {0}, b = {0};                                                                                     \
+        int64_t found = 0, i = 0;                                                                                    \
+        for (; i + LANES <= n; i += LANES) {                                                                         \
+            memcpy(&a, x + i, sizeof a);                                                                             \
+            if (two) memcpy(&b, y + i, sizeof b);                                                                    \
+            found += finite_##type(&a, &b, i, places + found);                                                       \
+            memcpy(to + i, &a, sizeof a);                                                                            \
+            if (two) memcpy(to_y + i, &b, sizeof b);                                                                 \
+        }                                                                                                            \
+        a = b = (vector){0};                                                                                         \
+        memcpy(&a, x + i, rest);                                                                                     \
+        if (two) memcpy(&b, y + i, rest);                                                                            \
+        found += finite_##type(&a, &b, i, places + found);                                                           \
+        memcpy(to + i, &a, rest);                                                                                    \
+        if (two) memcpy(to_y + i, &b, rest);                                                                         \
+        return found;                                                                                                \
+    }                                                                                                                \
+    static TALLY_TARGET int64_t copy_finite_##type(const void *x, const void *y, int64_t n, void *to, void *to_y,    \
+                                                   int32_t *places) {                                                \
+        return x == y ? copy_all_##type(x, x, 0, n, to, to, places) : copy_all_##type(x, y, 1, n, to, to_y, places); \
+    }
+TALLY_COPY_FINITE(f32, int32_t, sizes, 0x7f800000, most_f32)
+TALLY_COPY_FINITE(f64, int64_t, units, (int64_t)0x7ff << 52, most_f64)
+/* Which values (products, where `two`) are other than -0. */
+#define TALLY_OTHERS(type, word, vector, most)                                                               \
+    TALLY_INLINE TALLY_TARGET vector is_other_##type(vector a, vector b, const int two) {                    \
+        const vector zero = two ? ((a & (most)) == 0) | ((b & (most)) == 0) : (a & (most)) == 0;             \
+        return ~(zero & ((two ? a ^ b : a) < 0));                                                            \
+    }                                                                                                        \
+    TALLY_INLINE TALLY_TARGET bool has_minus_##type(const word##_anywhere *x, int64_t n) {                   \
+        enum { LANES = sizeof(vector) / sizeof(word) };                                                      \
+        vector least = {0}, a;                                                                               \
+        word lowest = 0;                                                                                     \
+        int64_t i = 0;                                                                                       \
+        for (; i + LANES <= n; i += LANES) {                                                                 \
+            memcpy(&a, x + i, sizeof a);                                                                     \
+            const vector less = a < least;                                                                   \
+            least = (a & less) | (least & ~less);                                                            \
+        }                                                                                                    \
+        for (; i < n; i++) lowest = x[i] < lowest ? x[i] : lowest;                                           \
+        for (int j = 0; j < LANES; j++) lowest = least[j] < lowest ? least[j] : lowest;                      \
+        return lowest == ~(most);                                                                            \
+    }                                                                                                        \
+    TALLY_INLINE TALLY_TARGET bool all_others_##type(const word *x, const word *y, const int two, int64_t n, \
+                                                     uint64_t *bits) {                                       \
+        enum { LANES = sizeof(vector) / sizeof(word) };                                                      \
+        uint64_t missing = 0;                                                                                \
+        if (!two && !has_minus_##type(x, n)) return true; /* the usual, and quickly told */                  \
+        for (int64_t i = 0; i < n; i += 64) {                                                                \
+            const int64_t some = n - i < 64 ? n - i : 64;                                                    \
+            uint64_t others = some < 64 ? ~(uint64_t)0 << some : 0;                                          \
+            vector a, b;                                                                                     \
+            int64_t j = 0;                                                                                   \
+            for (; j + LANES <= some; j += LANES) {                                                          \
+                memcpy(&a, x + i + j, sizeof a), memcpy(&b, y + i + j, sizeof b);                            \
+                others |= TALLY_EACH_IS(type, j, is_other_##type(a, b, two));                                \
+            }                                                                                                \
+            if (j < some) {                                                                                  \
+                a = b = (vector){0};                                                                         \
+                memcpy(&a, x + i + j, (size_t)(some - j) * sizeof(word));                                    \
+                memcpy(&b, y + i + j, (size_t)(some - j) * sizeof(word));                                    \
+                others |= TALLY_EACH_IS(type, j, is_other_##type(a, b, two));                                \
+            }                                                                                                \
+            missing |= ~others;                                                                              \
+            bits[i / 64] = others;                                                                           \
+        }                                                                                                    \
+        return missing == 0;                                                                                 \
+    }                                                                                                        \
+    static TALLY_TARGET bool others_##type(const void *x, const void *y, int64_t n, uint64_t *bits) {        \
+        return x == y ? all_others_##type(x, x, 0, n, bits) : all_others_##type(x, y, 1, n, bits);           \
+    }
+TALLY_OTHERS(f32, int32_t, sizes, most_f32)
+TALLY_OTHERS(f64, int64_t, units, most_f64)
 TALLY_SPECIALS(f32, int32_t, sizes, 0x7f800000, 23, 127)
 TALLY_SPECIALS(f64, int64_t, units, (int64_t)0x7ff << 52, 52, 1023)

@@ -169,22 +169,25 @@ typedef struct tally__tiles {
     void (*scatter[2])(const void *x, const void *y, int64_t n, int values, bool products, int64_t *words);
     /* Copies n values (and another n, where y is not x) with zeros that add nothing in place of infinities and NaNs. */
     tally__taken (*take_out[2])(const void *x, const void *y, int64_t n, bool skips, void *x_room, void *y_room);
+    /* Copies n values likewise, and lists the places of what is not finite (of either array): how many there are. */
+    int64_t (*copy_finite[2])(const void *x, const void *y, int64_t n, void *x_room, void *y_room, int32_t *places);
     /* The first infinity or NaN from value `from` of n on, or n. */
     int64_t (*find_special[2])(const void *x, int64_t from, int64_t n);
     /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the
      * fewest of products. NULL: there is none. */
     tally__tile_sum *both[2];
+    /* Which of n values are anything but -0, or where y is not x, which of their products: a bit for each. Gives
+     * whether all are. */
+    bool (*others[2])(const void *x, const void *y, int64_t n, uint64_t *bits);
     void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
-    void (*results)(tally__bunch *bunch, int what);
+    void (*results)(tally__bunch *bunch, int what);                              /* sums that are 0 are +0 */
     /* By f32 or f64, and term. NULL: the machine has no operations that may be rounded unseen, as products need. */
     tally__plain_sum *plain[2][TALLY_TERMS];
     /* Values and squares of one segment in one pass, likewise. */
     bool (*plain_both[2])(const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
                           tally__plain_sums products);
-    /* f64 or f32 from so many parts. Gives whether the values of some segment add up to 0, the sign of which they do
-     * not tell. */
-    bool (*round_sums)(tally__plain_sums sums, int parts, const int64_t *offsets, int count, bool is_f64,
-                       void *results);
+    /* f64 or f32 from so many parts. Gives whether some are 0, the sign of which is then not told. */
+    bool (*round_sums)(tally__plain_sums sums, int parts, int count, bool is_f64, void *results);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
     /* Those of each segment of a bunch, the first of which begins at x; nothing of use for empty ones. */

@@ -464,7 +464,9 @@ const tally__tiles TALLY_TILES = {
     .put_stats = {put_stats_f32, put_stats_f64},
     .scatter = {scatter_f32, scatter_f64},
     .take_out = {take_out_f32, take_out_f64},
+    .copy_finite = {copy_finite_f32, copy_finite_f64},
     .find_special = {find_special_f32, find_special_f64},
+    .others = {others_f32, others_f64},
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BUNCHES(TALLY_BUNCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY)
         TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
