@@ -18,7 +18,7 @@ static TALLY_TARGET void begin_bunch(tally__bunch *bunch, const int64_t *offsets
     }
     for (int s = count; s < bunch->padded; s++) bunch->lengths[s] = 0;
     for (int s = count; s <= bunch->padded; s++) bunch->places[s] = offsets[count] - offsets[0];
-    bunch->lost = 0;
+    bunch->lost = bunch->scaled = bunch->vague = 0;
     bunch->longest = longest;
     bunch->shortest = shortest;
 }

@@ -227,10 +227,26 @@ static bool add_both(tally__sums *sums, const tally__tile *tile) {
 
 /* ---- bunches ---- */
 
-int tally__expand_bunch(tally__bunch *bunch, const tally__tile *tile, int64_t apart, int term, tally__parts parts) {
+bool tally__overreaches(const tally__tile *tile, int term) {
     const bounds b = bounds_of(tile, term);
-    if (!in_reach(tile, term) || b.high > TALLY_LEVELS_HIGHEST) return 0; /* doubles must hold all terms */
-    if (term == TALLY_TERM_PRODUCT && b.unit < TALLY_LEVELS_LOWEST) return 0;
+    if (tile->x_extent.zeros || tile->y_extent.zeros) return false;
+    return !in_reach(tile, term) || b.high > TALLY_LEVELS_HIGHEST ||
+           (term == TALLY_TERM_PRODUCT && b.unit < TALLY_LEVELS_LOWEST);
+}
+void tally__scale_bunch(tally__bunch *bunch, tally__tile *tile, int64_t apart, double *x_room, double *y_room,
+                        int64_t to_apart) {
+    const void *const x = tile->x, *const y = tile->y;
+    tally__cpu_tiles()->scale(x, apart, bunch, x_room, to_apart, bunch->scale_x);
+    tile->x = tile->y = x_room;
+    if (y != x) {
+        tally__cpu_tiles()->scale(y, apart, bunch, y_room, to_apart, bunch->scale_y);
+        tile->y = y_room;
+    } else
+        memcpy(bunch->scale_y, bunch->scale_x, sizeof bunch->scale_y);
+    bunch->scaled = 1;
+}
+int tally__expand_bunch(tally__bunch *bunch, const tally__tile *tile, int64_t apart, int term, tally__parts parts) {
+    if (!bunch->scaled && tally__overreaches(tile, term)) return 0;
     return tally__cpu_tiles()->bunch_expand[tile->is_f64][term](tile->x, tile->y, apart, bunch, parts) ? TALLY_PARTS
                                                                                                        : 0;
 }
@@ -238,7 +254,7 @@ int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tal
     const tally__tiles *tiles = tally__cpu_tiles();
     int32_t units[TALLY_PARTS], given, additions = TALLY_BUNCH_ADDITIONS;
     double anchor[TALLY_PARTS];
-    if (!in_reach(tile, term)) return 0;
+    if (!in_reach(tile, term)) return tally__expand_bunch(bunch, tile, 1, term, parts);
     while (bunch->longest > 1 << additions) additions++;
     given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
     while (given > 0 && given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL)
@@ -511,7 +527,7 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one) {
     const tally__levels *both = &sums->of_both, *values = &sums->of_values, *products = &sums->of_products;
     if (sums->spilled || (both->tiles > 0 && values->tiles + products->tiles > 0)) return false;
     one->count = one->padded = 1;
-    one->product_parts = one->lost = 0;
+    one->product_parts = one->lost = one->scaled = one->vague = 0;
     if (both->tiles > 0) {
         one->sum_parts = parts_of_levels(both, 0, both->values, one->sums);
         one->product_parts = parts_of_levels(both, both->values, both->count, one->products);

@@ -83,6 +83,11 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
     return fitting > 8 ? fitting & ~7 : fitting;
 }
 
+/* Whether f64 may not hold some term of a tile or what is left of it. */
+bool tally__overreaches(const tally__tile *tile, int term);
+/* Scales a tile of f64 for a bunch, as tiles.h says of `scale`, to rooms; the tile is not measured again. */
+void tally__scale_bunch(tally__bunch *bunch, tally__tile *tile, int64_t apart, double *x_room, double *y_room,
+                        int64_t to_apart);
 /* Sums the segments of a bunch by their parts; the tile is what they cover. By levels, or where its values are too far
  * apart for these by expansions. Gives how many parts there are, or 0 where neither serves. */
 int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);

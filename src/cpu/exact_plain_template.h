@@ -32,6 +32,7 @@ static void conclude_plain(const tally__kernel *kernel, const raw_t *x, const ra
         if (some == 1) bunch.padded = 1; /* no vector of eight */
         bunch.ddof = final->ddof;
         bunch.product_parts = 0;
+        bunch.of_products = !TALLY_HAS_SUM;
 #if !TALLY_HAS_SUM
         bunch.sum_parts = take_parts(bunch.sums, made->products, parts_of_product, s, &bunch);
 #else

@@ -19,10 +19,14 @@ typedef struct strip_t {
     _Alignas(64) base_t x[block_values], y[TALLY_KERNEL_INPUTS == 2 ? block_values : 1];
     _Alignas(64) double held[2][TALLY_COLUMN_LEVELS * TALLY_COLUMN_MOST_LANES]; /* by columns of values, of products */
     int64_t lows[TALLY_COLUMN_MOST_LANES], highs[TALLY_COLUMN_MOST_LANES];
+#if TALLY_IS_F64
+    double scaled[TALLY_KERNEL_INPUTS][block_values];
+#endif
     int32_t places[block_values];      /* of what is taken out of a block */
     int32_t missing[strip_width];      /* values that are skipped */
     bool special[strip_width];         /* something was taken out of the column */
     bool taken;                        /* or of any */
+    bool is_far;                       /* some terms are too far apart for levels */
     int64_t width, pitch, fold, lanes; /* lanes = pitch * fold */
     int64_t apart, ahead;              /* values to the next row of lanes; to the next block of dense ones, or 0 */
     tally__columns columns[2];
@@ -313,33 +317,51 @@ static void add_copied(const tally__kernel *kernel, const raw_t *x, const raw_t 
 static void sum_block(strip_t *s, int64_t rows) {
     int32_t additions = TALLY_BUNCH_ADDITIONS;
     while (rows > 1 << additions) additions++;
+    s->is_far = false;
     for (int kind = first_kind; kind < term_kinds; kind++) {
         tally__columns *c = &s->columns[kind];
         c->count = 0;
         if (no_terms(s, kind)) continue;
-        if (!tally__plan_columns(c, &s->tile, terms_of_kinds[kind], additions, TALLY_PARTS, false)) continue;
+        if (!tally__plan_columns(c, &s->tile, terms_of_kinds[kind], additions, TALLY_PARTS, false)) {
+            s->is_far = true;
+            continue;
+        }
         begin_columns(s, kind);
         add_block(s, kind, rows);
     }
 }
-/* Of columns whose terms are too far apart for levels, the parts by expansions, or 0. */
-static __attribute__((noinline)) int expand_columns(const strip_t *s, int kind, int64_t first, int64_t rows,
-                                                    tally__bunch *bunch, tally__parts parts) {
+/* Columns whose terms are too far apart for levels, as expansions take them: a tile that begins with the first of a
+ * bunch, of rows so many values apart. */
+typedef struct far_t {
+    tally__tile tile;
+    int64_t apart;
+} far_t;
+static __attribute__((noinline)) void open_far(strip_t *s, int64_t first, int64_t rows, far_t *far) {
+    tally__bunch *bunch = &s->bunch;
     const int64_t skipped = first * (int64_t)sizeof(base_t);
-    tally__tile tile = s->tile;
-    tile.x = (const char *)tile.x + skipped;
-    tile.y = (const char *)tile.y + skipped;
+    far->apart = s->fold > 1 ? s->pitch : s->apart;
+    far->tile = s->tile;
+    far->tile.x = (const char *)far->tile.x + skipped;
+    far->tile.y = (const char *)far->tile.y + skipped;
     bunch->longest = bunch->shortest = (int32_t)rows;
     for (int i = 0; i < bunch->count; i++) bunch->places[i] = i, bunch->lengths[i] = (int32_t)rows;
     for (int i = bunch->count; i < bunch->padded; i++) bunch->lengths[i] = 0;
-    return tally__expand_bunch(bunch, &tile, s->fold > 1 ? s->pitch : s->apart, terms_of_kinds[kind], parts);
+#if TALLY_IS_F64
+    bool overreaches = false;
+    for (int kind = first_kind; kind < term_kinds; kind++)
+        overreaches |= tally__overreaches(&far->tile, terms_of_kinds[kind]);
+    if (!overreaches) return;
+    tally__scale_bunch(bunch, &far->tile, far->apart, s->scaled[0], s->scaled[TALLY_KERNEL_INPUTS - 1], bunch->count);
+    far->apart = bunch->count;
+#endif
 }
 /* The parts of the sums of a bunch of columns from `first` on, with zeros behind them. Gives the number of parts; 0:
- * their terms are too far apart. */
-static int take_columns(const strip_t *s, int kind, int64_t first, int64_t rows, tally__bunch *bunch,
+ * expansions do not serve either. */
+static int take_columns(const strip_t *s, int kind, int64_t first, const far_t *far, tally__bunch *bunch,
                         tally__parts parts) {
     const int count = s->columns[kind].count;
-    if (count == 0 && !no_terms(s, kind)) return expand_columns(s, kind, first, rows, bunch, parts);
+    if ((count == 0 || bunch->scaled) && !no_terms(s, kind))
+        return tally__expand_bunch(bunch, &far->tile, far->apart, terms_of_kinds[kind], parts);
     for (int k = 0; k < count; k++) {
         const double *held = s->held[kind] + k * s->lanes + first, anchor = s->columns[kind].anchor[k];
         for (int i = 0; i < bunch->count; i++) parts[k][i] = held[i] - anchor;
@@ -354,14 +376,17 @@ static int take_columns(const strip_t *s, int kind, int64_t first, int64_t rows,
 /* The bunch of the columns from `first` on, of a block of so many rows. False: their terms are too far apart. */
 static bool fill_bunch(strip_t *s, int64_t first, int64_t rows, int32_t ddof) {
     tally__bunch *bunch = &s->bunch;
+    far_t far;
     bunch->count = (int)(s->width - first < TALLY_BUNCH_MOST ? s->width - first : TALLY_BUNCH_MOST);
     bunch->padded = (bunch->count + 7) / 8 * 8;
     bunch->ddof = ddof;
-    bunch->product_parts = bunch->lost = 0;
-    bunch->sum_parts = take_columns(s, first_kind, first, rows, bunch, bunch->sums);
+    bunch->product_parts = bunch->lost = bunch->scaled = bunch->vague = 0;
+    bunch->of_products = first_kind == 1;
+    if (s->is_far) open_far(s, first, rows, &far);
+    bunch->sum_parts = take_columns(s, first_kind, first, &far, bunch, bunch->sums);
     if (bunch->sum_parts == 0) return false;
     if (first_kind + 1 < term_kinds) {
-        bunch->product_parts = take_columns(s, first_kind + 1, first, rows, bunch, bunch->products);
+        bunch->product_parts = take_columns(s, first_kind + 1, first, &far, bunch, bunch->products);
         if (bunch->product_parts == 0) return false;
     }
     for (int i = 0; i < bunch->count; i++) bunch->lengths[i] = (int32_t)rows - s->missing[first + i];

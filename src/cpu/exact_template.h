@@ -462,6 +462,18 @@ static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
     tally__cpu_tiles()->begin_bunch(&bunch, offsets, count);
     bunch.ddof = final->ddof;
     bunch.product_parts = 0;
+    bunch.of_products = !TALLY_HAS_SUM;
+#if TALLY_HAS_KEYS
+    tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
+#endif
+#if TALLY_IS_F64
+    double scaled[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
+    if (tally__overreaches(&tile, TALLY_FIRST_TERM) ||
+        (TALLY_HAS_PRODUCTS && tally__overreaches(&tile, TALLY_TERM_PRODUCT))) {
+        tally__scale_bunch(&bunch, &tile, 1, scaled[0], scaled[TALLY_KERNEL_INPUTS - 1], 1);
+        tally__measure_tile(&tile);
+    }
+#endif
 #if TALLY_HAS_SUM
     bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_SUM_TERM, bunch.sums);
     if (bunch.sum_parts == 0) return false;
@@ -472,9 +484,6 @@ static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
 #else
     bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_TERM_PRODUCT, bunch.sums);
     if (bunch.sum_parts == 0) return false;
-#endif
-#if TALLY_HAS_KEYS
-    tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
 #endif
     finish_bunch(kernel, x, y, tile.x, tile.y, &bunch, lows, highs, final, results, empty);
     redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);

@@ -23,9 +23,11 @@ TALLY_INLINE TALLY_TARGET void vector_two_sum(wide *a, wide *b) {
     *a = sum;
 }
 
-/* EXPANSION_VECTORS vectors of each: the expansion, what fell below it, and the sizes of that. */
+/* EXPANSION_VECTORS vectors of each: the expansion, what fell below it, and the sizes of that. Of scaled terms, whether
+ * any is too small to be exact, above and below 0. */
 typedef struct expansion {
     wide part[3][EXPANSION_VECTORS], below[EXPANSION_VECTORS], size[EXPANSION_VECTORS];
+    units plus[EXPANSION_VECTORS], minus[EXPANSION_VECTORS];
 } expansion;
 
 TALLY_INLINE TALLY_TARGET void expansion_add(expansion *e, const int g, wide v) {
@@ -43,6 +45,14 @@ TALLY_INLINE TALLY_TARGET void expansion_normalize(expansion *e, const int g) {
     }
     vector_two_sum(&e->part[1][g], &e->part[2][g]);
     vector_two_sum(&e->part[2][g], &e->below[g]);
+}
+
+/* What is left of a scaled term where it, of such a size, is too small: 0. */
+TALLY_INLINE TALLY_TARGET wide without_tiny(expansion *e, const int g, wide term, wide size, units there, units minus) {
+    const units tiny = (size < TALLY_SCALED_LEAST) & there;
+    e->plus[g] |= tiny & ~minus;
+    e->minus[g] |= tiny & minus;
+    return (wide)((units)term & ~tiny);
 }
 
 /* The segments of a group: where value k of each lies, and how many it has. */
@@ -72,7 +82,8 @@ TALLY_INLINE TALLY_TARGET double value_of(const int is_f64, const void *x, int64
 }
 enum { SOME_THERE, ALL_THERE, SIDE_BY_SIDE };
 TALLY_INLINE TALLY_TARGET void take_across(expansion *e, const int is_f64, const int kind, const void *x, const void *y,
-                                           const expansion_group *group, int k, int64_t at, const int how) {
+                                           const expansion_group *group, int k, int64_t at, const int how,
+                                           const int scaled) {
     double a[EXPANSION_GROUP], b[EXPANSION_GROUP];
 #pragma GCC unroll 8
     for (int j = 0; j < EXPANSION_GROUP && how != SIDE_BY_SIDE; j++) {
@@ -85,8 +96,10 @@ TALLY_INLINE TALLY_TARGET void take_across(expansion *e, const int is_f64, const
         const int64_t i = group->places[0] + at + g * WIDTH;
         wide v = how == SIDE_BY_SIDE ? load(is_f64, x, i) : load_f64(a, g * WIDTH);
         if (kind == TALLY_TERM_MAGNITUDE) v = magnitude_of(v);
+        if (scaled && kind != TALLY_TERM_PRODUCT) v = without_tiny(e, g, v, magnitude_of(v), v != 0, v < 0);
         if (kind == TALLY_TERM_PRODUCT) {
             const wide w = how == SIDE_BY_SIDE ? load(is_f64, y, i) : load_f64(b, g * WIDTH);
+            if (scaled) v = without_tiny(e, g, v, magnitude_of(v * w), (v != 0) & (w != 0), ((units)v ^ (units)w) < 0);
             const wide product = v * w;
             if (is_f64) expansion_add(e, g, product_rest(v, w, product));
             v = product;
@@ -95,31 +108,53 @@ TALLY_INLINE TALLY_TARGET void take_across(expansion *e, const int is_f64, const
     }
 }
 
+/* Adds what was too small, of which only the sign is known, to the parts of a sum. All of it is below 2^-945: the first
+ * part is 2^245 times as large, and the others are 0 or large enough to decide the sign of what they and it add up to.
+ * So its own sign matters only behind a last part that is 0, and not behind three parts, as no tie has so many digits.
+ * Gives whether that is so. */
+TALLY_INLINE TALLY_TARGET units add_tiny(const expansion *e, const int g, units is_exact, wide *last, units *vague) {
+    const units tiny = e->plus[g] | e->minus[g], both = e->plus[g] & e->minus[g];
+    const wide middle = e->part[1][g], end = e->part[2][g];
+    const units is_far = (magnitude_of(e->part[0][g]) >= 0x1p-700) &
+                         ((middle == 0) | (magnitude_of(middle) >= 0x1p-940)) &
+                         ((end == 0) | (magnitude_of(end) >= 0x1p-940));
+    const units is_last = is_exact & tiny & (end == 0), is_vague = is_last & both;
+    const units one_sign = (units)((wide){0} + 0x1p-1000) | (e->minus[g] & INT64_MIN);
+    const units either = (units)((wide){0} + TALLY_VAGUE);
+    *last = (wide)(((units)*last & ~is_last) | (one_sign & is_last & ~both) | (either & is_vague));
+    *vague |= is_vague;
+    return ~tiny | is_far;
+}
+
 /* The parts of the group's sums, the last one rounded to odd; the first a NaN where the rest is not certain. */
-TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, tally__bunch *bunch, tally__parts parts) {
+TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, tally__bunch *bunch, tally__parts parts,
+                                         const int scaled) {
     _Alignas(64) double part[3][EXPANSION_GROUP];
-    units lost = {0};
+    units lost = {0}, vague = {0};
     for (int g = 0; g < EXPANSION_VECTORS; g++) {
         expansion_normalize(e, g);
-        const wide rest = e->below[g], last = e->part[2][g];
+        const wide rest = e->below[g];
+        wide last = e->part[2][g];
         const units is_exact = (rest == 0) & (e->size[g] == 0);
         const units is_certain = (magnitude_of(rest) > e->size[g] * 0x1p-40) &
                                  (magnitude_of(last) <= magnitude_of(e->part[0][g]) * 0x1p-100);
-        const units is_sure = is_exact | is_certain, bits = (units)last, to_even = (bits & 1) - 1; /* of tally_to_odd */
-        const units up = (units)((rest > 0) == (last > 0));                                        /* -1: away from 0 */
-        *(units *)(part[0] + g * WIDTH) = (units)e->part[0][g] | ~is_sure;                         /* a NaN */
+        units is_sure = is_exact | is_certain;
+        if (scaled) is_sure &= add_tiny(e, g, is_exact, &last, &vague);
+        const units bits = (units)last, to_even = (bits & 1) - 1;          /* of tally_to_odd */
+        const units up = (units)((rest > 0) == (last > 0));                /* -1: away from 0 */
+        *(units *)(part[0] + g * WIDTH) = (units)e->part[0][g] | ~is_sure; /* a NaN */
         *(wide *)(part[1] + g * WIDTH) = e->part[1][g];
         *(units *)(part[2] + g * WIDTH) = bits + (((up & 2) - 1) & (units)(rest != 0) & to_even);
         lost |= ~is_sure;
     }
-    for (int g = 0; g < WIDTH; g++) bunch->lost |= lost[g] != 0;
+    for (int g = 0; g < WIDTH; g++) bunch->lost |= lost[g] != 0, bunch->vague |= vague[g] != 0;
     for (int p = 0; p < 3; p++)
         for (int j = 0; j < EXPANSION_GROUP; j++) parts[p][order[j]] = part[p][j];
 }
 
 /* False: the lanes would idle, as few segments have most of the values. */
 TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, const void *x, const void *y,
-                                            int64_t apart, tally__bunch *bunch, tally__parts parts) {
+                                            int64_t apart, tally__bunch *bunch, tally__parts parts, const int scaled) {
     int32_t order[TALLY_BUNCH_MOST];
     int64_t steps = 0, values = 0;
     if (bunch->shortest < bunch->longest)
@@ -143,12 +178,13 @@ TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, co
         int k = 0;
         memset(&e, 0, sizeof e);
         open_group(&group, bunch, order + first);
+#define TALLY_TAKE(how) take_across(&e, is_f64, kind, x, y, &group, k, at, how, scaled)
         if (group.beside && group.shortest == group.longest)
-            for (; k < group.longest; k++, at += apart)
-                take_across(&e, is_f64, kind, x, y, &group, k, at, SIDE_BY_SIDE);
-        for (; k < group.shortest; k++, at += apart) take_across(&e, is_f64, kind, x, y, &group, k, at, ALL_THERE);
-        for (; k < group.longest; k++, at += apart) take_across(&e, is_f64, kind, x, y, &group, k, at, SOME_THERE);
-        end_group(&e, order + first, bunch, parts);
+            for (; k < group.longest; k++, at += apart) TALLY_TAKE(SIDE_BY_SIDE);
+        for (; k < group.shortest; k++, at += apart) TALLY_TAKE(ALL_THERE);
+        for (; k < group.longest; k++, at += apart) TALLY_TAKE(SOME_THERE);
+#undef TALLY_TAKE
+        end_group(&e, order + first, bunch, parts, scaled);
     }
     return true;
 }
@@ -156,7 +192,8 @@ TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, co
 #define TALLY_EXPANSION(type, is_f64, name, kind)                                                                     \
     static TALLY_TARGET bool expand_##type##_##name(const void *x, const void *y, int64_t apart, tally__bunch *bunch, \
                                                     tally__parts parts) {                                             \
-        return expand_bunch(is_f64, kind, x, y, apart, bunch, parts);                                                 \
+        return is_f64 && bunch->scaled ? expand_bunch(is_f64, kind, x, y, apart, bunch, parts, 1)                     \
+                                       : expand_bunch(is_f64, kind, x, y, apart, bunch, parts, 0);                    \
     }
 #define TALLY_EXPANSIONS(X)                    \
     X(f32, 0, value, TALLY_TERM_VALUE)         \
@@ -166,3 +203,35 @@ TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, co
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE) \
     X(f64, 1, product, TALLY_TERM_PRODUCT)
 TALLY_EXPANSIONS(TALLY_EXPANSION)
+
+/* ---- scaling ---- */
+
+TALLY_INLINE double power_of_two(int32_t exponent) { return tally_from_bits_f64((int64_t)(exponent + 1023) << 52); }
+/* x * 2^exponent, rounded once; by two steps, as the power may be no normal number. */
+TALLY_INLINE double times_power(double x, int32_t exponent) {
+    return x * power_of_two(exponent / 2) * power_of_two(exponent - exponent / 2);
+}
+/* Of the largest magnitude as bits. */
+TALLY_INLINE int32_t exponent_of(int64_t bits) {
+    if (bits == 0) return 0;
+    return bits >> 52 != 0 ? (int32_t)(bits >> 52) - 1023 : -1011 - __builtin_clzll((uint64_t)bits);
+}
+static TALLY_TARGET void scale(const void *x, int64_t apart, const tally__bunch *bunch, double *to, int64_t to_apart,
+                               int32_t *scales) {
+    const double_anywhere *from = x;
+    for (int s = 0; s < bunch->count; s++) {
+        const int64_t place = bunch->places[s], n = bunch->lengths[s];
+        int64_t most = 0;
+        for (int64_t k = 0; k < n; k++) {
+            const int64_t size = tally_bits_f64(from[place + k * apart]) & INT64_MAX;
+            most = size > most ? size : most;
+        }
+        scales[s] = exponent_of(most);
+        const double once = power_of_two(-scales[s] / 2), again = power_of_two(-scales[s] - -scales[s] / 2);
+        for (int64_t k = 0; k < n; k++) {
+            const double value = from[place + k * apart], scaled = value * once * again;
+            const int64_t least = (tally_bits_f64(value) & INT64_MIN) | 1; /* 2^-1074 */
+            to[place + k * to_apart] = scaled == 0 && value != 0 ? tally_from_bits_f64(least) : scaled;
+        }
+    }
+}

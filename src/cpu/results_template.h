@@ -165,7 +165,7 @@ TALLY_INLINE TALLY_TARGET bool conclude_most(tally__bunch *b, int what, const in
 /* ---- a bunch ---- */
 
 /* For the numbers of parts that are usual. */
-static TALLY_TARGET void conclude(tally__bunch *b, int what) {
+TALLY_INLINE TALLY_TARGET void conclude_unscaled(tally__bunch *b, int what) {
     bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
     int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
@@ -183,6 +183,55 @@ static TALLY_TARGET void conclude(tally__bunch *b, int what) {
     else
         sums == 2 ? conclude_parts(b, what, 2, 3, 0) : conclude_parts(b, what, 3, 3, 0);
     b->unsure = count_unsure(b);
+}
+/* Makes a vague last part of each sum the opposite: whether there is one. */
+TALLY_INLINE bool turn_vague(tally__parts parts, int s) {
+    const bool is_vague = parts[2][s] == TALLY_VAGUE || parts[2][s] == -TALLY_VAGUE;
+    parts[2][s] = is_vague ? -parts[2][s] : parts[2][s];
+    return is_vague;
+}
+/* Results that are certain whatever sign the vague parts have: those of one are compared with those of the other. */
+static TALLY_TARGET void conclude_vague(tally__bunch *b, int what) {
+    double values[TALLY_BUNCH_MOST];
+    int32_t sure[TALLY_BUNCH_MOST];
+    bool turned[TALLY_BUNCH_MOST];
+    conclude_unscaled(b, what);
+    for (int s = 0; s < b->count; s++) {
+        const bool sums = turn_vague(b->sums, s), products = b->product_parts > 0 && turn_vague(b->products, s);
+        turned[s] = sums || products;
+        values[s] = b->values[s];
+        sure[s] = b->sure[s] && !(sums && products);
+    }
+    conclude_unscaled(b, what);
+    for (int s = 0; s < b->count; s++) b->sure[s] &= !turned[s] || (sure[s] && values[s] == b->values[s]);
+}
+/* Results of scaled values as those of the values. Of f64 only the exponent differs, but for subnormals, which are
+ * rounded twice: that shows where the first time has given a tie of the second. */
+static TALLY_TARGET void unscale(tally__bunch *b, int what) {
+    for (int s = 0; s < b->count; s++) {
+        const int32_t once = b->scale_x[s], twice = once + b->scale_y[s];
+        const int32_t by = what == TALLY_QUICK_SPREAD                    ? twice
+                           : what >= TALLY_QUICK_ROOT || !b->of_products ? once
+                                                                         : twice;
+        const double value = b->values[s], size = value < 0 ? -value : value;
+        if (!b->is_f64) b->sure[s] &= b->lengths[s] == 0;
+        if (!b->is_f64 || !(size > 0 && size < tally_infinity_f64())) continue; /* 0 of any size, NaN */
+        const int32_t exponent = exponent_of(tally_bits_f64(size)) + by;
+        b->values[s] = exponent < -1076 ? value * 0 : times_power(value, by);
+        if (exponent >= -1022 || exponent < -1076) continue;
+        const double left = value - times_power(b->values[s], -by);
+        b->sure[s] &= (left < 0 ? -left : left) != times_power(1, -1075 - by);
+    }
+}
+static TALLY_TARGET void conclude(tally__bunch *b, int what) {
+    if (b->vague)
+        conclude_vague(b, what);
+    else
+        conclude_unscaled(b, what);
+    if (b->scaled) {
+        unscale(b, what);
+        b->unsure = count_unsure(b);
+    }
 }
 
 /* ---- stats ---- */

@@ -99,14 +99,20 @@ enum {
     TALLY_PARTS = 3,
     TALLY_PLAIN_MOST = 512
 };
+#define TALLY_SCALED_LEAST 0x1p-960
+#define TALLY_VAGUE 0x1p-1001
 typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
 typedef struct tally__bunch {
     int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
     int64_t places[TALLY_BUNCH_MOST + 1]; /* where segments begin, the first at 0, and where the last ends */
     int32_t lengths[TALLY_BUNCH_MOST], longest, shortest;
-    int sum_parts, product_parts;           /* of its sums (or sums of products), and for spreads of its squares */
-    int32_t is_f64, ddof;                   /* the result's format is f64, or else f32 */
-    int32_t lost;                           /* whether some sum's parts do not tell it: the first one is a NaN */
+    int sum_parts, product_parts; /* of its sums (or sums of products), and for spreads of its squares */
+    int32_t is_f64, ddof;         /* the result's format is f64, or else f32 */
+    int32_t lost;                 /* whether some sum's parts do not tell it: the first one is a NaN */
+    int32_t of_products;          /* whether `sums` are of products */
+    int32_t scaled;               /* whether values are those of 2^scale_x[s] (and 2^scale_y[s]) */
+    int32_t scale_x[TALLY_BUNCH_MOST], scale_y[TALLY_BUNCH_MOST];
+    int32_t vague; /* whether some last part is TALLY_VAGUE, which stands for something as small of either sign */
     int32_t sure[TALLY_BUNCH_MOST], unsure; /* which results are certain; how many are not */
     _Alignas(64) tally__parts sums, products;
     _Alignas(64) double values[TALLY_BUNCH_MOST]; /* results, and as f32 */
@@ -161,6 +167,10 @@ typedef struct tally__tiles {
     /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
     tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
     tally__bunch_expand *bunch_expand[2][TALLY_TERMS]; /* by f32 or f64, and term */
+    /* Divides the f64 of each segment by a power of two, scales[s], that leaves the largest between 1 and 2. Value k
+     * goes to to[places[s] + k * to_apart]. What would be below TALLY_SCALED_LEAST may be rounded, but not to 0. */
+    void (*scale)(const void *x, int64_t apart, const tally__bunch *bunch, double *to, int64_t to_apart,
+                  int32_t *scales);
     /* As bunch_sum, 1 to TALLY_COLUMN_LEVELS. */
     tally__column_sum *column_sum[2][TALLY_TERMS][TALLY_COLUMN_LEVELS + 1];
     /* Widens the keys of each lane. */

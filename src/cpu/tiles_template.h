@@ -477,6 +477,7 @@ const tally__tiles TALLY_TILES = {
 #ifdef TALLY_PLAIN_PRODUCTS
     .plain_both = {plain_both_f32, plain_both_f64},
 #endif
+    .scale = scale,
     .begin_bunch = begin_bunch,
     .results = conclude,
     TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY).round_sums = round_sums,

@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-enum { CLASSES = 21 };
+enum { CLASSES = 22 };
 static const char *const names[CLASSES] = {"uniform",
                                            "normal",
                                            "any bits",
@@ -28,7 +28,8 @@ static const char *const names[CLASSES] = {"uniform",
                                            "sparse",
                                            "smallest subnormals",
                                            "tiny",
-                                           "ties and far below"};
+                                           "ties and far below",
+                                           "ties and farthest below"};
 
 static double from_parts(uint64_t sign_and_fraction, int exponent) {
     uint64_t bits = (sign_and_fraction & 0x800fffffffffffff) | (uint64_t)exponent << 52;
@@ -78,12 +79,20 @@ static double draw(int class, int64_t i, tally_type type, uint64_t *random) {
         if (type == TALLY_F64) return from_parts((u & 0x8000000000000000) | (u >> 20) % 5000, 0);
         return ldexp((double)((int)(u % 17) - 8), type == TALLY_F16 ? -24 : type == TALLY_BF16 ? -133 : -149);
     case 19: return ldexp(uniform, type == TALLY_F64 ? -700 : -60);
-    default: { /* 1, half of its last digit, and values too far apart for one double to hold two: what decides */
+    case 20: { /* 1, half of its last digit, and values too far apart for one double to hold two: what decides */
         static const int far[] = {0, 0, 0, -24, -24, -53, -53, -130, -250, -370}, near[] = {0, 0, -1, -60, -75, -130};
         exponent = type == TALLY_F64   ? far[u % 10]
                    : type == TALLY_F16 ? -(int)(u % 24)
                                        : near[u % 6] + (u % 7 == 0) * -24;
         return from_parts(next_random(random) & 0x8000000000000000, 1023 + exponent);
+    }
+    default: { /* the same where products are out of reach, down to where they are too small beside each other */
+        static const int far[] = {0,    0,    0,    -1,   -26,  -53,  -53,  -54,  -106,
+                                  -465, -475, -481, -900, -943, -952, -965, -1300},
+                         in_turn[] = {0, -53, -970, -1300};
+        if (type != TALLY_F64) return draw(20, i, type, random);
+        return from_parts(next_random(random) & 0x8000000000000000,
+                          (i / 64 % 2 ? 2030 : 1400) + (u % 3 ? in_turn[i % 4] : far[u / 3 % 17]));
     }
     }
 }
