@@ -156,6 +156,7 @@ TALLY_FN void tally_mbarrier_init(tally_mbarrier *mbarrier, int32_t arrivals) {
 TALLY_FN void tally_mbarrier_arrive(tally_mbarrier *mbarrier) {
     tally_fence();
     tally_arrive(&mbarrier->reached, UINT32_MAX);
+    tally__simt->wake(mbarrier);
 }
 TALLY_FN void tally_mbarrier_expect(tally_mbarrier *mbarrier,
                                     int32_t bytes) { /* both at once: only words switch to other threads */
@@ -167,16 +168,18 @@ TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t
     for (int32_t b = 0; b < bytes; b += 16) tally_copy16((char *)to + b, from + b);
     tally_fence();
     __atomic_fetch_sub(&mbarrier->bytes, bytes, __ATOMIC_RELAXED);
+    tally__simt->wake(mbarrier);
 }
 /* Like the device it knows of a phase only whether its number is odd, and takes the last but one for one that is still
  * to begin. */
 TALLY_FN void tally_mbarrier_wait(tally_mbarrier *mbarrier, int32_t phase) {
-    uint32_t ended;
-    do { /* for ever, if fewer arrive or fewer bytes come: the simulator's patience ends */
+    for (;;) { /* for ever, if fewer arrive or fewer bytes come: a deadlock */
         tally__simt->before_fresh(mbarrier);
-        ended = __atomic_load_n(&mbarrier->reached, __ATOMIC_RELAXED) / mbarrier->each -
-                (__atomic_load_n(&mbarrier->bytes, __ATOMIC_RELAXED) != 0);
-    } while (((ended ^ (uint32_t)phase) & 1) == 0);
+        const uint32_t ended = __atomic_load_n(&mbarrier->reached, __ATOMIC_RELAXED) / mbarrier->each -
+                               (__atomic_load_n(&mbarrier->bytes, __ATOMIC_RELAXED) != 0);
+        if (((ended ^ (uint32_t)phase) & 1) != 0) return;
+        tally__simt->sleep(mbarrier);
+    }
 }
 TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
     tally__simt->before_fresh(p);

@@ -59,7 +59,7 @@ static bool begin(int slot, int index) {
     b->live = true;
     b->index = index;
     b->threads = job->threads;
-    b->ended = b->waiting = b->turn = b->object_count = 0;
+    b->ended = b->asleep = b->waiting = b->turn = b->object_count = 0;
     b->shared_bytes = 0;
     b->shared_end = b->shared;
     TALLY_HIDE(b->shared, sizeof b->shared);
@@ -75,7 +75,8 @@ static bool begin(int slot, int index) {
                       tally__fiber_take(thread_body),
                       0,
                       0,
-                      -1};
+                      -1,
+                      NULL};
         if (t->fiber == NULL) {
             retire(b, i);
             return false;
@@ -121,7 +122,9 @@ static int run_all(int places) {
         block *b = &tally__machine.slots[slot];
         if (b->live && error == TALLY_CU_SUCCESS) { /* the checks at each meeting leave none */
             snprintf(tally__machine.sentence, sizeof tally__machine.sentence,
-                     "deadlock: no thread of block %d can go on", b->index);
+                     b->asleep > 0 ? "deadlock: threads of block %d wait at an mbarrier, and nobody arrives"
+                                   : "deadlock: no thread of block %d can go on",
+                     b->index);
             error = TALLY_CU_LAUNCH_FAILED;
         }
         if (b->live) retire(b, b->threads);
@@ -149,6 +152,8 @@ static void set_words(void) {
     words->before_atomic = tally__machine_before_atomic;
     words->before_fresh = tally__machine_before_fresh;
     words->before_load16 = tally__machine_before_load16;
+    words->sleep = tally__machine_sleep;
+    words->wake = tally__machine_wake;
     words->see = tally__machine_see;
 }
 

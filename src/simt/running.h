@@ -26,6 +26,7 @@ typedef struct thread {
     tally__fiber *fiber;
     uint32_t result;     /* of the last meeting */
     int32_t step, label; /* for traces */
+    const void *awaited; /* where it sleeps, or NULL */
 } thread;
 
 /* Lanes come one by one; the last to come works out everybody's result. A set of lanes is a word of bits. */
@@ -49,7 +50,8 @@ typedef struct object {
 
 typedef struct block {
     bool live;
-    int index, threads, ended, waiting, awaited; /* of the barrier where some wait */
+    int index, threads, ended, asleep;
+    int waiting, awaited; /* of the barrier where some wait */
     const char *barrier;
     char order[2];
     int turn;
@@ -103,6 +105,8 @@ void tally__machine_fence(void);
 void tally__machine_before_atomic(const void *p, size_t bytes);
 void tally__machine_before_fresh(const void *p);
 void tally__machine_before_load16(const void *p);
+void tally__machine_sleep(const void *p);
+void tally__machine_wake(const void *p);
 void *tally__machine_shared(size_t bytes, size_t alignment, const char *site);
 void *tally__machine_shared_buffer(size_t bytes, const char *site);
 void tally__machine_see(tally__simt_sight sight, const void *p, size_t bytes, const char *site);

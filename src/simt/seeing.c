@@ -14,8 +14,8 @@ static tally__simt_event event_of(tally__simt_sight sight, const char *site) {
 }
 
 void tally__machine_see_meeting(tally__simt_meeting meeting, uint32_t value, int32_t source, const char *site) {
-    tally__simt_event event = event_of(TALLY_SIMT_MEETING, site);
     if (!tally__machine.words.traces) return;
+    tally__simt_event event = event_of(TALLY_SIMT_MEETING, site);
     event.taken = meeting == TALLY_SIMT_SHUFFLE || meeting == TALLY_SIMT_SHUFFLE_XOR;
     event.at = source;
     event.value = value;

@@ -36,6 +36,25 @@ void tally__machine_before_load16(const void *p) {
     tally__simt_seen(TALLY_SIMT_READ, p, sizeof(tally_quad), "a 16-byte load");
 }
 
+void tally__machine_sleep(const void *p) {
+    thread *self = tally__machine.now;
+    self->awaited = p;
+    self->block->asleep++;
+    tally__schedule_wait(self->number);
+    tally__machine_step(TALLY_STEP_WAIT);
+}
+
+void tally__machine_wake(const void *p) {
+    block *b = tally__machine.now->block;
+    for (int i = 0; i < b->threads && b->asleep > 0; i++) {
+        thread *t = &b->members[i];
+        if (t->awaited != p) continue;
+        t->awaited = NULL;
+        b->asleep--;
+        tally__schedule_ready(t->number);
+    }
+}
+
 static char *aligned(char *p, size_t alignment) { return p + (alignment - (uintptr_t)p % alignment) % alignment; }
 
 /* Not memset: the thread sanitizer would take it for a write of the running thread, which others race with. */

@@ -34,6 +34,9 @@ typedef struct tally__simt_words {
     void (*before_atomic)(const void *p, size_t bytes);
     void (*before_fresh)(const void *p);
     void (*before_load16)(const void *p);
+    /* The running thread stops, until a thread of its block wakes all that wait for what lies there. */
+    void (*sleep)(const void *p);
+    void (*wake)(const void *p);
     /* Of a branch `bytes` is whether it is taken, of a step its label. */
     void (*see)(tally__simt_sight sight, const void *p, size_t bytes, const char *site);
 } tally__simt_words;

@@ -339,7 +339,7 @@ static void test_livelocks(void **state) {
     (void)state;
     expect_fault("test_livelock", 3, 40, "livelock");
     expect_fault("test_atomic_livelock", 3, 40, "livelock");
-    expect_fault("test_closed_mbarrier", 2, 40, "livelock");
+    expect_fault("test_closed_mbarrier", 2, 40, "wait at an mbarrier");
 }
 
 /* What the sentence tells: who, where, and how to see it again. */
