@@ -35,12 +35,6 @@ void tally__simt_trace_end(tally__simt_trace *trace) {
 
 /* ---- requests ---- */
 
-/* An event, and the how manyeth of its lane at its place in its step. */
-typedef struct seen {
-    const tally__simt_event *event;
-    int64_t visit;
-} seen;
-
 static _Thread_local int lanes_of_warp; /* of the trace that is counted, for qsort */
 
 #define COMPARE(a, b) \
@@ -54,37 +48,22 @@ static int compare_places(const tally__simt_event *a, const tally__simt_event *b
     COMPARE(a->sight, b->sight);
     return 0;
 }
-static int compare_visits(const void *left, const void *right) {
-    const seen *a = left, *b = right;
-    int order = compare_places(a->event, b->event);
+/* Those of a place together, of a thread's there together, as they happened. */
+static int compare_events(const void *left, const void *right) {
+    const tally__simt_event *a = *(const tally__simt_event *const *)left, *b = *(const tally__simt_event *const *)right;
+    int order = compare_places(a, b);
     if (order != 0) return order;
-    COMPARE(a->visit, b->visit);
-    COMPARE(a->event->thread, b->event->thread);
+    COMPARE(a->thread, b->thread);
+    COMPARE((uintptr_t)a, (uintptr_t)b);
     return 0;
-}
-static int compare_threads(const void *left, const void *right) {
-    const seen *a = left, *b = right;
-    int order = compare_places(a->event, b->event);
-    if (order != 0) return order;
-    COMPARE(a->event->thread, b->event->thread);
-    COMPARE((uintptr_t)a->event, (uintptr_t)b->event); /* as they happened */
-    return 0;
-}
-
-static void number_visits(seen *events, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        bool same = i > 0 && compare_places(events[i - 1].event, events[i].event) == 0 &&
-                    events[i - 1].event->thread == events[i].event->thread;
-        events[i].visit = same ? events[i - 1].visit + 1 : 0;
-    }
 }
 
 /* The different units of so many bytes that a request touches, ascending. */
-static int units_touched(const seen *lanes, int count, int unit, int64_t *units) {
+static int units_touched(const tally__simt_event *const *lanes, int count, int unit, int64_t *units) {
     int touched = 0;
     for (int i = 0; i < count; i++)
-        for (int64_t u = lanes[i].event->at / unit;
-             u <= (lanes[i].event->at + lanes[i].event->bytes - 1) / unit && touched < MOST_WORDS; u++) {
+        for (int64_t u = lanes[i]->at / unit; u <= (lanes[i]->at + lanes[i]->bytes - 1) / unit && touched < MOST_WORDS;
+             u++) {
             int place = touched;
             while (place > 0 && units[place - 1] > u) place--;
             if (place > 0 && units[place - 1] == u) continue;
@@ -95,7 +74,7 @@ static int units_touched(const seen *lanes, int count, int unit, int64_t *units)
     return touched;
 }
 
-static int64_t turns_beyond_need(const seen *lanes, int count, int banks, int word) {
+static int64_t turns_beyond_need(const tally__simt_event *const *lanes, int count, int banks, int word) {
     int64_t words[MOST_WORDS + 1];
     int in_bank[MOST_LANES] = {0}, most = 0, touched = units_touched(lanes, count, word, words);
     for (int w = 0; w < touched; w++) {
@@ -105,16 +84,15 @@ static int64_t turns_beyond_need(const seen *lanes, int count, int banks, int wo
     return most - (touched + banks - 1) / banks;
 }
 
-static void count_request(const tally__simt_trace *trace, const seen *lanes, int count, tally__simt_counts *counts) {
-    const tally__simt_event *first = lanes[0].event;
+static void count_request(const tally__simt_trace *trace, const tally__simt_event *const *lanes, int count,
+                          tally__simt_counts *counts) {
+    const tally__simt_event *first = lanes[0];
     int64_t lines[MOST_WORDS + 1];
     int taken = 0;
-    for (int i = 0; i < count; i++) taken += lanes[i].event->taken;
+    for (int i = 0; i < count; i++) taken += lanes[i]->taken;
     if (first->sight == TALLY_SIMT_BRANCH) {
         counts->branches++;
         counts->divergent += taken != 0 && taken != count;
-    } else if (first->sight > TALLY_SIMT_WRITE) {
-        return;
     } else if (first->object == TALLY_SIMT_GLOBAL) {
         counts->global_requests++;
         counts->accesses += count;
@@ -125,23 +103,43 @@ static void count_request(const tally__simt_trace *trace, const seen *lanes, int
     }
 }
 
+/* The first visits of all lanes to a place are one request, the second ones another, and so on. */
+static void count_place(const tally__simt_trace *trace, const tally__simt_event *const *events, int64_t count,
+                        tally__simt_counts *counts) {
+    int64_t begins[MOST_LANES + 1];
+    int threads = 0, visitors;
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || events[i - 1]->thread != events[i]->thread) begins[threads++] = i;
+    begins[threads] = count;
+    for (int64_t visit = 0;; visit++) {
+        const tally__simt_event *lanes[MOST_LANES];
+        visitors = 0;
+        for (int t = 0; t < threads; t++)
+            if (begins[t] + visit < begins[t + 1]) lanes[visitors++] = events[begins[t] + visit];
+        if (visitors == 0) return;
+        count_request(trace, lanes, visitors, counts);
+    }
+}
+
+static bool is_counted(const tally__simt_event *event) {
+    return event->sight == TALLY_SIMT_READ || event->sight == TALLY_SIMT_WRITE || event->sight == TALLY_SIMT_BRANCH;
+}
+
 bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const tally__simt_event *, const void *),
                            const void *with, tally__simt_counts *counts) {
-    seen *events = malloc((size_t)(trace->count + 1) * sizeof *events);
+    const tally__simt_event **events = malloc((size_t)(trace->count + 1) * sizeof *events);
     int64_t count = 0;
     *counts = (tally__simt_counts){0};
     lanes_of_warp = trace->lanes;
     if (events == NULL) return false;
-    for (int64_t i = 0; i < trace->count; i++)
-        if (wanted == NULL || wanted(&trace->events[i], with)) events[count++].event = &trace->events[i];
-    qsort(events, (size_t)count, sizeof *events, compare_threads);
-    number_visits(events, count);
-    qsort(events, (size_t)count, sizeof *events, compare_visits);
+    for (int64_t i = 0; i < trace->count; i++) {
+        const tally__simt_event *event = &trace->events[i];
+        if (is_counted(event) && (wanted == NULL || wanted(event, with))) events[count++] = event;
+    }
+    qsort(events, (size_t)count, sizeof *events, compare_events);
     for (int64_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && compare_places(events[i].event, events[end].event) == 0 &&
-                          events[i].visit == events[end].visit;)
-            end++;
-        count_request(trace, &events[i], (int)(end - i), counts);
+        for (end = i + 1; end < count && compare_places(events[i], events[end]) == 0;) end++;
+        count_place(trace, events + i, end - i, counts);
     }
     free(events);
     return true;
