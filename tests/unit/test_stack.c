@@ -20,6 +20,7 @@ enum {
     PROMISED = TALLY_STACK_BYTES,
     STACK = 1 << 20,
     PAINT = 0xa5,
+    PART = 4096,
     FRAME = 4096 /* of the thread's own, and this file's */
 };
 enum { OUT = 0, STRIDED = 1, OTHER = 2, MOST_OUT = 1 << 20 };
@@ -27,7 +28,10 @@ enum { OUT = 0, STRIDED = 1, OTHER = 2, MOST_OUT = 1 << 20 };
 static unsigned char *stack;
 
 static size_t deepest(void) {
+    static unsigned char paint[PART];
     size_t untouched = 0;
+    memset(paint, PAINT, PART);
+    while (untouched < STACK && memcmp(stack + untouched, paint, PART) == 0) untouched += PART;
     while (untouched < STACK && stack[untouched] == PAINT) untouched++;
     return STACK - untouched;
 }
