@@ -3,6 +3,8 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 PREFIX ?= /usr/local
+# Of a build folder that is new. Make waits for one target before it begins the next; Ninja keeps all cores busy.
+export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 
 # Everything; the command alone, in two thirds of the time; the kernels of --device simt alone.
 all: target := all

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 spared="prod max argmax minmax any all or xor mean stats norm1 norm2 norminf sumsq logsumexp dot"
 case ${1-} in
 compile)
-    cmake -S . -B "$2" -DTALLY_WERROR=ON >/dev/null
+    cmake -S . -B "$2" -G "Unix Makefiles" -DTALLY_WERROR=ON >/dev/null
     make -s -j 2 -C "$2" kernels/cpu_sum_avx512.o kernels/cpu_tiles_avx512.o
     ;;
 *)

@@ -11,8 +11,8 @@ build="gcc libc6-dev make cmake libxxhash-dev"
 case ${1-} in
 build | demo) packages=$build ;;
 check)
-    packages="$build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis"
-    packages="$packages python3-pytest python3-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
+    packages="$build ninja-build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy"
+    packages="$packages python3-hypothesis python3-pytest python3-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
     ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
 tables) packages="$build python3 datamash miller libcsv-dev" ;; # bench/tables.py and what it measures beside tally
