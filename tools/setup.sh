@@ -12,7 +12,8 @@ case ${1-} in
 build | demo) packages=$build ;;
 check)
     packages="$build ninja-build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy"
-    packages="$packages python3-hypothesis python3-pytest python3-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
+    packages="$packages python3-hypothesis python3-pytest python3-dev openmpi-bin libopenmpi-dev mpich libmpich-dev"
+    packages="$packages gfortran"
     ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
 tables) packages="$build python3 datamash miller libcsv-dev" ;; # bench/tables.py and what it measures beside tally
