@@ -21,7 +21,7 @@ size_t tally__work_bytes(tally__entry entry);
 
 /* How merges of values of so many bytes are cut: values that a thread merges, the runs that a pass makes one of, at
  * most, and blocks on a multiprocessor. The variable TALLY_MERGE_SHAPE, "each,fan,blocks", has others, for
- * measurements; 0: as it is. */
+ * measurements and test_gpu_merge; 0: as it is. */
 typedef struct tally__merge_shape {
     int each, fan, blocks;
 } tally__merge_shape;
