@@ -357,6 +357,7 @@ TALLY_FN bool any_bit(const uint64_t *bits, int64_t from, int64_t to) {
 static void sign_zeros(const void *x, const void *y, const int64_t *offsets, int count, const tally_final *final,
                        char *results) {
     uint64_t bits[TALLY_PLAIN_TERMS / 64 + 1];
+    if (TALLY_KERNEL_INPUTS == 2 && x == y) return; /* no square is -0 */
     if (tally__cpu_tiles()->others[TALLY_IS_F64](x, y, offsets[count] - offsets[0], bits)) return;
     for (int s = 0; s < count; s++) {
         const int64_t from = offsets[s] - offsets[0], to = offsets[s + 1] - offsets[0];
@@ -405,11 +406,12 @@ typedef struct finite_t {
     int64_t specials;
     int32_t places[TALLY_BUNCH_VALUES];
 } finite_t;
-/* Copies the n values at *x and *y, which then are the copies. */
+/* Copies the n values at *x and *y, which then are the copies; of one array with itself one. */
 static void take_finite(finite_t *finite, const void **x, const void **y, int64_t n) {
+    const bool are_two = *x != *y;
     finite->specials = tally__cpu_tiles()->copy_finite[TALLY_IS_F64](*x, *y, n, finite->x, finite->y, finite->places);
     *x = finite->x;
-    *y = TALLY_KERNEL_INPUTS == 2 ? finite->y : finite->x;
+    *y = are_two ? finite->y : finite->x;
 }
 /* Results of the segments that something was taken out of. */
 static void redo_specials(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const finite_t *finite,

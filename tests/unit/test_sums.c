@@ -62,7 +62,9 @@ static void check_segments(tally_type type, int class, uint64_t *random) {
             put_number(type, x, k, k == offsets[i] && minus == 0 ? 0.0 : -0.0);
             if (minus > 0) put_number(type, y, k, 1.0);
         }
-    tally_array in = tally_in(x, type, offsets[COUNT]), other = tally_in(y, type, offsets[COUNT]);
+    tally_array in = tally_in(x, type, offsets[COUNT]);
+    tally_array other =
+        tally_in(random_below(random, 3) == 0 ? x : y, type, offsets[COUNT]); /* dot of one with itself */
     tally_segments cut = tally_offsets(offsets, TALLY_I64, COUNT);
     now.type = type, now.data = names[class], now.ddof = s.ddof, now.nan = s.nan;
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
