@@ -121,7 +121,7 @@ mutation skipped-are-counted $file 'tile->present = taken.present;' ''
 mutation specials-not-noted $file 'if (tile->specials) add_specials' 'if (false) add_specials'
 mutation specials-of-magnitudes $file 'if (term == TALLY_TERM_MAGNITUDE) plus =' 'if (false) plus ='
 mutation specials-of-products src/cpu/specials_template.h 'no_number | (c_size == 0) | (d_size == 0)' 'no_number'
-mutation specials-of-bunches src/cpu/exact_template.h 'k < TALLY_KERNEL_INPUTS && tile.x != given[0]' 'k < 1 && tile.x != given[0]'
+mutation specials-of-bunches src/cpu/exact_template.h 'for (int64_t k = 0; k < finite->specials;) {' 'for (int64_t k = 0; k < finite->specials && k < 1;) {'
 mutation all-skipped $file 'bool values, products;
     if (tile->present == 0) return;' 'bool values, products;'
 mutation range-of-the-skipped $file 'if (tile->given != tile->x) {' 'if (false) {'
@@ -259,8 +259,8 @@ mutation mean-of-nothing src/cpu/results_template.h 'TALLY_MOST(nan, 1, quick.su
 mutation bunch-padding $file 'bunch->places[s] = offsets[count] - offsets[0];' 'bunch->places[s] = 0;'
 
 file=src/cpu/plain_template.h
-mutation plain-rounded src/cpu/exact.c 'return finite && !rounded;' 'return finite;'
-mutation plain-specials src/cpu/exact.c 'return finite && !rounded;' 'return !rounded;'
+mutation plain-rounded src/cpu/exact.c ': rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;' ': TALLY_PLAIN_EXACT;'
+mutation plain-specials src/cpu/exact.c 'return !finite ? TALLY_PLAIN_INFINITE : rounded' 'return rounded'
 mutation plain-flag-lost src/cpu/exact.c 'if (was || rounded) tally__raise_inexact();' ''
 mutation plain-carried $file 'take_plain_rows(rows, s, is_f64,' 'begin_plainly(s, parts, REGISTERS, kind, anchor);
         take_plain_rows(rows, s, is_f64,'
@@ -274,7 +274,12 @@ mutation plain-across $file 'upper = k == 0 ? h : upper + h;' 'upper = k == 0 ? 
 mutation plain-magnitudes $file 'if (kind == TALLY_TERM_MAGNITUDE) a = magnitude_of(a);' ''
 mutation plain-chains $file 'for (int c = 1; c < chains; c++) of[0] += of[c];' 'for (int c = 2; c < chains; c++) of[0] += of[c];'
 mutation plain-zeros $file 'return cancelled != 0;' 'return false;'
-mutation plain-zero-of-nothing src/cpu/exact_template.h 'words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]' '!words[TALLY_OTHER]'
+mutation plain-zero-of-nothing src/cpu/exact_template.h 'from < to && !any_bit(bits, from, to)' '!any_bit(bits, from, to)'
+mutation zeros-not-signed src/cpu/exact_template.h 'if (from < to && !any_bit(bits, from, to)) put_minus_zero' 'if (0) put_minus_zero'
+mutation special-first-only src/cpu/exact_template.h 'i < n && total == total; i++' 'i < first + 1; i++'
+mutation expansions-vague src/cpu/results_template.h 'if (b->vague)' 'if (0)'
+mutation expansions-near src/cpu/expansions_template.h 'return ~tiny | is_far;' 'return ~tiny | ~is_far | is_far;'
+mutation unscaled-ties src/cpu/results_template.h 'b->sure[s] &= (left < 0 ? -left : left) != times_power(1, -1075 - by);' '(void)left;'
 mutation plain-run-of-zeros src/cpu/exact_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_bunch(&bunch, offsets + s, some)' 'begin_bunch(&bunch, offsets, some)'
 mutation spread-of-empties src/cpu/cuts_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512

@@ -176,7 +176,7 @@ TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, co
         expansion e;
         int64_t at = 0;
         int k = 0;
-        memset(&e, 0, sizeof e);
+        memset(&e, 0, scaled ? sizeof e : offsetof(expansion, plus));
         open_group(&group, bunch, order + first);
 #define TALLY_TAKE(how) take_across(&e, is_f64, kind, x, y, &group, k, at, how, scaled)
         if (group.beside && group.shortest == group.longest)
@@ -219,19 +219,29 @@ TALLY_INLINE int32_t exponent_of(int64_t bits) {
 static TALLY_TARGET void scale(const void *x, int64_t apart, const tally__bunch *bunch, double *to, int64_t to_apart,
                                int32_t *scales) {
     const double_anywhere *from = x;
+    const int64_t rows = apart == 1 ? 1 : bunch->lengths[0]; /* of columns, or all values side by side */
+    int64_t most[TALLY_BUNCH_MOST] = {0};
+    double once[TALLY_BUNCH_MOST], again[TALLY_BUNCH_MOST];
+    for (int64_t r = 0; r < rows; r++)
+        for (int s = 0; s < bunch->count; s++) {
+            const int64_t at = bunch->places[s] + r * apart, n = apart == 1 ? bunch->lengths[s] : 1;
+            for (int64_t k = 0; k < n; k++) {
+                const int64_t size = tally_bits_f64(from[at + k]) & INT64_MAX;
+                most[s] = size > most[s] ? size : most[s];
+            }
+        }
     for (int s = 0; s < bunch->count; s++) {
-        const int64_t place = bunch->places[s], n = bunch->lengths[s];
-        int64_t most = 0;
-        for (int64_t k = 0; k < n; k++) {
-            const int64_t size = tally_bits_f64(from[place + k * apart]) & INT64_MAX;
-            most = size > most ? size : most;
-        }
-        scales[s] = exponent_of(most);
-        const double once = power_of_two(-scales[s] / 2), again = power_of_two(-scales[s] - -scales[s] / 2);
-        for (int64_t k = 0; k < n; k++) {
-            const double value = from[place + k * apart], scaled = value * once * again;
-            const int64_t least = (tally_bits_f64(value) & INT64_MIN) | 1; /* 2^-1074 */
-            to[place + k * to_apart] = scaled == 0 && value != 0 ? tally_from_bits_f64(least) : scaled;
-        }
+        scales[s] = exponent_of(most[s]);
+        once[s] = power_of_two(-scales[s] / 2);
+        again[s] = power_of_two(-scales[s] - -scales[s] / 2);
     }
+    for (int64_t r = 0; r < rows; r++)
+        for (int s = 0; s < bunch->count; s++) {
+            const int64_t at = bunch->places[s], n = apart == 1 ? bunch->lengths[s] : 1;
+            for (int64_t k = 0; k < n; k++) {
+                const double value = from[at + r * apart + k], scaled = value * once[s] * again[s];
+                const int64_t least = (tally_bits_f64(value) & INT64_MIN) | 1; /* 2^-1074 */
+                to[at + r * to_apart + k] = scaled == 0 && value != 0 ? tally_from_bits_f64(least) : scaled;
+            }
+        }
 }

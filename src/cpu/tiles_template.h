@@ -4,6 +4,7 @@
  * A level is the first half of Dekker's and Knuth's two-sum with an accumulator that is known to be the larger operand,
  * anchored so that it never leaves its binade (the pre-rounding of Demmel and Nguyen, "Fast reproducible floating-point
  * summation", 2013; there the last rest is dropped, here it is known to be 0). */
+#include <stddef.h>
 #include <string.h>
 
 #include "cpu/target.h"
