@@ -170,7 +170,7 @@ TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, co
         }
         steps += longest;
     }
-    if (steps * EXPANSION_GROUP > 4 * values + 4 * bunch->padded) return false;
+    if (steps * EXPANSION_GROUP > 3 * values + 4 * bunch->padded) return false;
     for (int first = 0; first < bunch->padded; first += EXPANSION_GROUP) {
         expansion_group group;
         expansion e;
