@@ -7,18 +7,25 @@
 
 enum { LEFT = 230, WIDTH = 560, STEP = 20, TOP = 44 };
 
+static bool begin_chart(output *out, const char *path, const char *title, int width, int height, int font, int at) {
+    if (!begin_output(out, path)) {
+        return false;
+    }
+    fprintf(
+        out->stream,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
+        "font-size=\"%d\">\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"10\" y=\"%d\" font-size=\"14\">%s</text>\n",
+        width, height, font, at, title);
+    return true;
+}
+
 bool draw_bars(const char *path, const char *title, const bar *bars, int count) {
     output out;
-    if (!begin_output(&out, path)) {
+    if (!begin_chart(&out, path, title, LEFT + WIDTH + 130, TOP + STEP * count + 16, 12, 24)) {
         return false;
     }
     FILE *file = out.stream;
-    fprintf(
-        file,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-        "font-size=\"12\">\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"10\" y=\"24\" font-size=\"14\">%s</text>\n",
-        LEFT + WIDTH + 130, TOP + STEP * count + 16, title);
     for (int k = 0; k < count; k++) {
         int y = TOP + STEP * k;
         double length = bars[0].value > 0 ? bars[k].value / bars[0].value * WIDTH : 0;
@@ -85,16 +92,10 @@ static void draw_panel(const panel *p, int left, int top, FILE *file) {
 
 bool draw_panels(const char *path, const char *title, const panel *panels, int count) {
     output out;
-    if (!begin_output(&out, path)) {
+    if (!begin_chart(&out, path, title, 2 * (PANEL_WIDTH + LEGEND), 24 + (count + 1) / 2 * PANEL_HEIGHT, 11, 20)) {
         return false;
     }
     FILE *file = out.stream;
-    fprintf(
-        file,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-        "font-size=\"11\">\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"10\" y=\"20\" font-size=\"14\">%s</text>\n",
-        2 * (PANEL_WIDTH + LEGEND), 24 + (count + 1) / 2 * PANEL_HEIGHT, title);
     for (int k = 0; k < count; k++) {
         int left = k % 2 * (PANEL_WIDTH + LEGEND), top = 16 + k / 2 * PANEL_HEIGHT;
         draw_panel(&panels[k], left, top, file);

@@ -36,13 +36,7 @@ static whole whole_of(const subject *s, data_class class, int64_t count) {
     w.y = data_of(s->type, (data_class)((class + 1) % DATA_CLASSES), count);
     w.bytes = tally_type_size(s->type);
     w.result = result_bytes(s);
-    now = (scene){.op = s->op,
-                  .type = s->type,
-                  .nan = s->nan,
-                  .accuracy = s->accuracy,
-                  .ddof = s->ddof,
-                  .data = class_names[class],
-                  .size = count};
+    set_scene(s, class, count);
     return w;
 }
 

@@ -71,17 +71,6 @@ void compile_kernels(bool (*is_wanted)(tally__form)) {
     while (wait(NULL) > 0) continue;
 }
 
-void set_scene(const subject *s, data_class class, int64_t size) {
-    scene fresh = {.op = s->op,
-                   .type = s->type,
-                   .nan = s->nan,
-                   .accuracy = s->accuracy,
-                   .ddof = s->ddof,
-                   .data = class_names[class],
-                   .size = size};
-    now = fresh;
-}
-
 void choose_schedule(int turn) {
     static const char *const schedules[] = {"round", "lockstep", "reverse", "random:1", "greedy", "random:2"};
     enum { SCHEDULES = sizeof schedules / sizeof *schedules };

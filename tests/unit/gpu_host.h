@@ -26,9 +26,6 @@ int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects
  * lets only one thread of each compile. */
 void compile_kernels(bool (*is_wanted)(tally__form));
 
-/* What messages say. */
-void set_scene(const subject *s, data_class class, int64_t size);
-
 /* One of some ways to schedule the simulator's threads. */
 void choose_schedule(int turn);
 

@@ -148,6 +148,16 @@ size_t result_bytes(const subject *s) {
     return bytes;
 }
 
+void set_scene(const subject *s, data_class class, int64_t size) {
+    now = (scene){.op = s->op,
+                  .type = s->type,
+                  .nan = s->nan,
+                  .accuracy = s->accuracy,
+                  .ddof = s->ddof,
+                  .data = class_names[class],
+                  .size = size};
+}
+
 tally_context *context_for(const subject *s, tally_backend backend, int threads) {
     static tally_context *made[5][3][3][3][9];
     tally_context **place = &made[backend][s->nan][s->accuracy][s->ddof][threads];

@@ -97,6 +97,8 @@ typedef enum data_class {
     DATA_CLASSES
 } data_class;
 extern const char *const class_names[DATA_CLASSES];
+/* What messages say from now on: these, and nothing else. */
+void set_scene(const subject *s, data_class class, int64_t size);
 
 /* At least `count` values of that class, side by side; the same ones for one seed. Kept until the program ends. */
 const void *data_of(tally_type type, data_class class, int64_t count);

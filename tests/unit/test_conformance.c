@@ -14,17 +14,6 @@ typedef struct inputs {
     tally_array left, right;
 } inputs;
 
-static void set_scene(const subject *s, data_class class, int64_t size) {
-    scene fresh = {.op = s->op,
-                   .type = s->type,
-                   .nan = s->nan,
-                   .accuracy = s->accuracy,
-                   .ddof = s->ddof,
-                   .data = class_names[class],
-                   .size = size};
-    now = fresh;
-}
-
 static inputs packed_inputs(const subject *s, data_class class, int64_t count) {
     inputs in;
     in.x = data_of(s->type, class, count);

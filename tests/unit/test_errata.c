@@ -161,18 +161,22 @@ TALLY_ENTRY_OF(256, errata_tb4_warp, test_work, 1) {
     if (tally_warp() == 0) errata_reduce_warp(work.user ? s_result->v : s_data->v, thid, &s_data->v[0]);
     if (thid == 0) output(&work)[0] = s_data->v[0];
 }
-static void test_algorithm_2(void **state) {
+/* 1024 ones, as it stands and mended. */
+static void expect_mended(tally__simt_entry *entry, int threads, const char *schedule) {
     static int32_t ones[1024];
     int32_t sum = 0;
     char sentence[400];
-    (void)state;
     for (int i = 0; i < 1024; i++) ones[i] = 1;
     for (int mended = 0; mended < 2; mended++) {
-        EXPECT(run(errata_tb4_warp, 1, 256, (test_work){.x = (char *)ones, .result = &sum, .user = mended}, "round",
-                   sentence),
-               "%s", sentence);
+        EXPECT(
+            run(entry, 1, threads, (test_work){.x = (char *)ones, .result = &sum, .user = mended}, schedule, sentence),
+            "%s", sentence);
         EXPECT((sum == 1024) == mended, "1024 ones sum to %d", sum);
     }
+}
+static void test_algorithm_2(void **state) {
+    (void)state;
+    expect_mended(errata_tb4_warp, 256, "round");
 }
 
 /* Algorithm 3 with 32 threads, lines 5 to 16; user: whether a barrier of the warp stands before line 14. */
@@ -190,17 +194,8 @@ TALLY_ENTRY_OF(32, errata_matrix, test_work, 1) {
     if (thid == 0) output(&work)[0] = s_data->v[0];
 }
 static void test_algorithm_3(void **state) {
-    static int32_t ones[1024];
-    int32_t sum = 0;
-    char sentence[400];
     (void)state;
-    for (int i = 0; i < 1024; i++) ones[i] = 1;
-    for (int mended = 0; mended < 2; mended++) {
-        EXPECT(run(errata_matrix, 1, 32, (test_work){.x = (char *)ones, .result = &sum, .user = mended}, "reverse",
-                   sentence),
-               "%s", sentence);
-        EXPECT((sum == 1024) == mended, "1024 ones sum to %d", sum);
-    }
+    expect_mended(errata_matrix, 32, "reverse");
 }
 
 /* ---- Stack Overflow ---- */

@@ -222,13 +222,7 @@ static tally_context *wrapping_context(const subject *s) {
 static void check_answer(const subject *s, data_class class, int64_t n) {
     const void *x = data_of(s->type, class, n), *y = data_of(s->type, ANY_BITS, n);
     char wanted[64], got[64];
-    now = (scene){.op = s->op,
-                  .type = s->type,
-                  .nan = s->nan,
-                  .accuracy = s->accuracy,
-                  .ddof = s->ddof,
-                  .data = class_names[class],
-                  .size = n};
+    set_scene(s, class, n);
     if (!right_answer(s, x, y, n, wanted)) return;
     EXPECT_STATUS(perform(wrapping_context(s), s->op, tally_in(x, s->type, n), tally_in(y, s->type, n), NULL,
                           tally_out(got, TALLY_NATURAL, 1)),

@@ -6,15 +6,8 @@
 #include "tally/tally_nodes.h"
 
 static void set_scene_of(const subject *s, data_class class, int64_t size, const char *what) {
-    scene fresh = {.op = s->op,
-                   .type = s->type,
-                   .nan = s->nan,
-                   .accuracy = s->accuracy,
-                   .ddof = s->ddof,
-                   .data = class_names[class],
-                   .size = size,
-                   .cut = what};
-    now = fresh;
+    set_scene(s, class, size);
+    now.cut = what;
 }
 
 static void *address(tally__cu_address a) { return (void *)(uintptr_t)a; }

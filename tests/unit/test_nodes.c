@@ -23,14 +23,8 @@ static whole make_whole(const subject *s, data_class class, int64_t count, int t
     w.x = data_of(s->type, class, count);
     w.y = data_of(s->type, (data_class)((class + 1) % DATA_CLASSES), count);
     w.bytes = tally_type_size(s->type);
-    now = (scene){.op = s->op,
-                  .type = s->type,
-                  .nan = s->nan,
-                  .accuracy = s->accuracy,
-                  .ddof = s->ddof,
-                  .threads = threads,
-                  .data = class_names[class],
-                  .size = count};
+    set_scene(s, class, count);
+    now.threads = threads;
     EXPECT_OK(tally_node_bytes(w.context, s->op, s->type, &w.node));
     EXPECT(w.node >= 9 && w.node <= MOST_NODE, "a node of %zu bytes", w.node);
     return w;

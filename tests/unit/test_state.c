@@ -21,13 +21,7 @@ static whole make_whole(const subject *s, data_class class, int64_t count) {
     w.y = data_of(s->type, (data_class)((class + 1) % DATA_CLASSES), count);
     w.leaf = tally_leaf_length(s->type);
     w.bytes = tally_type_size(s->type);
-    now = (scene){.op = s->op,
-                  .type = s->type,
-                  .nan = s->nan,
-                  .accuracy = s->accuracy,
-                  .ddof = s->ddof,
-                  .data = class_names[class],
-                  .size = count};
+    set_scene(s, class, count);
     return w;
 }
 
