@@ -6,33 +6,33 @@
 
 /* X(ID, of): the forms, and the calls whose kernels tally_warm and tally_warm_segments make ready with them. Those that
  * take longest to compile come first. */
-#define TALLY_FORM_IDS(X)                                                                   \
-    X(WHOLE, ARRAYS)      /* a whole array */                                               \
-    X(SMALL, ARRAYS)      /* a small one, exactly */                                        \
-    X(FLAT, SEGMENTS)     /* exact segments of any values */                                \
-    X(SEGMENTS, SEGMENTS) /* segments; exact sums alone, in a few doubles */                \
-    X(WIDE, SEGMENTS)     /* exact segments by prefix sums of four levels */                \
-    X(PREFIX, SEGMENTS)   /* of one or two */                                               \
-    X(CUT, SEGMENTS)      /* what prepares segments */                                      \
-    X(FEATURES, SEGMENTS) /* segments of vectors of features */                             \
-    X(GROUPS, SEGMENTS)   /* what arranges vectors by segment */                            \
-    X(MERGE_TWO, MERGES)  /* sorted arrays in passes of 2 runs */                           \
-    X(MERGE_FOUR, MERGES) /* of 4 */                                                        \
-    X(MERGE_EIGHT, MERGES) /* of 8 */                                                       \
-    X(COLUMNS, ROWS)      /* rows that lie across others */                                 \
-    X(ROWS, ROWS)         /* rows whose values lie side by side */                          \
-    X(SHORT, ROWS)        /* rows of a few values */                                        \
-    X(PART_NODES, RANKS)  /* nodes of segments */                                           \
-    X(NODES, RANKS)       /* nodes of several parties */                                    \
-    X(WINDOWS, RANKS)     /* windows of nodes of exact sums */                              \
-    X(CONVERT, RESULTS)   /* results to the type asked for */
+#define TALLY_FORM_IDS(X)                                                      \
+    X(WHOLE, ARRAYS)        /* a whole array */                                \
+    X(SMALL, ARRAYS)        /* a small one, exactly */                         \
+    X(FLAT, SEGMENTS)       /* exact segments of any values */                 \
+    X(SEGMENTS, SEGMENTS)   /* segments; exact sums alone, in a few doubles */ \
+    X(WIDE, SEGMENTS)       /* exact segments by prefix sums of four levels */ \
+    X(PREFIX, SEGMENTS)     /* of one or two */                                \
+    X(CUT, SEGMENTS)        /* what prepares segments */                       \
+    X(FEATURES, SEGMENTS)   /* segments of vectors of features */              \
+    X(GROUPS, SEGMENTS)     /* what arranges vectors by segment */             \
+    X(MERGE_TWO, MERGES)    /* sorted arrays in passes of 2 runs */            \
+    X(MERGE_FOUR, MERGES)   /* of 4 */                                         \
+    X(MERGE_EIGHT, MERGES)  /* of 8 */                                         \
+    X(COLUMNS, ROWS)        /* rows that lie across others */                  \
+    X(ROWS, ROWS)           /* rows whose values lie side by side */           \
+    X(SHORT, ROWS)          /* rows of a few values */                         \
+    X(PART_NODES, RANKS)    /* nodes of segments */                            \
+    X(NODES, RANKS)         /* nodes of several parties */                     \
+    X(WINDOWS, RANKS)       /* windows of nodes of exact sums */               \
+    X(CONVERT, RESULTS)     /* results to the type asked for */
 
 /* Those of merges in passes of so many runs: a part of the table below. */
-#define TALLY_MERGE_UNIT(U, K, form, runs)                                                                \
-    U(TYPED, form, "production/merge.h", )                                                                \
-        K(TYPED, form, merge_borders_##runs, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass)                 \
-        K(TYPED, form, merge_values_##runs, TALLY_THREADS, tally_merge_pass)                              \
-        K(TYPED, form, merge_origins_##runs, TALLY_THREADS, tally_merge_pass)                             \
+#define TALLY_MERGE_UNIT(U, K, form, runs)                                                \
+    U(TYPED, form, "production/merge.h", )                                                \
+        K(TYPED, form, merge_borders_##runs, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass) \
+        K(TYPED, form, merge_values_##runs, TALLY_THREADS, tally_merge_pass)              \
+        K(TYPED, form, merge_origins_##runs, TALLY_THREADS, tally_merge_pass)             \
         K(TYPED, form, merge_check_##runs, TALLY_THREADS, tally_merge_pass)
 
 /* U(kind, ID, text, switch): the unit of a form. kind: ORDERED (operators in canonical order), EXACT, TYPED (no
@@ -42,75 +42,75 @@
  * tally_NAME_BITS_READING, of a GENERAL one tally_NAME. Threads of a block: for values of `bytes` bytes and an operator
  * of `inputs` inputs. The struct that it is launched with (device/work.h, merge/merge.h). The kernel that gives a unit
  * its name comes first. */
-#define TALLY_FORM_UNITS(U, K)                                                                            \
-    U(ORDERED, WHOLE, "production/reduce.h", )                                                            \
-        K(ORDERED, WHOLE, reduce, TALLY_THREADS, tally_array_work)                                        \
-    U(ORDERED, SHORT, "production/short.h", )                                                             \
-        K(ORDERED, SHORT, short, TALLY_THREADS, tally_rows_work)                                          \
-    U(ORDERED, ROWS, "production/rows.h", )                                                               \
-        K(ORDERED, ROWS, rows, TALLY_THREADS, tally_rows_work)                                            \
-    U(ORDERED, COLUMNS, "production/columns.h", )                                                         \
-        K(ORDERED, COLUMNS, columns, TALLY_THREADS, tally_rows_work)                                      \
-    U(ORDERED, SEGMENTS, "production/segments.h", )                                                       \
-        K(ORDERED, SEGMENTS, segments, TALLY_SEGMENTS_BLOCK, tally_segments_work)                         \
-        K(ORDERED, SEGMENTS, spans, TALLY_THREADS, tally_segments_work)                                   \
-    U(ORDERED, FEATURES, "production/features.h", )                                                       \
-        K(ORDERED, FEATURES, features, TALLY_THREADS, tally_features_work)                                \
-        K(ORDERED, FEATURES, feature_nodes, TALLY_THREADS, tally_features_work)                           \
-    U(ORDERED, PART_NODES, "production/part_nodes.h", )                                                   \
-        K(ORDERED, PART_NODES, part_nodes, TALLY_THREADS, tally_part_nodes_work)                          \
-    U(ORDERED, NODES, "production/nodes.h", )                                                             \
-        K(ORDERED, NODES, nodes, TALLY_THREADS, tally_nodes_work)                                         \
-    U(EXACT, WHOLE, "production/reduce_exact.h", )                                                        \
-        K(EXACT, WHOLE, exact, TALLY_THREADS, tally_array_work)                                           \
-    U(EXACT, SMALL, "production/small_exact.h", )                                                         \
-        K(EXACT, SMALL, exact_small, TALLY_THREADS, tally_array_work)                                     \
-    U(EXACT, SEGMENTS, "production/segments.h", TALLY_QUICK)                                              \
-        K(EXACT, SEGMENTS, quick, TALLY_SEGMENTS_BLOCK, tally_segments_work)                              \
-        K(EXACT, SEGMENTS, quick_spans, TALLY_THREADS, tally_segments_work)                               \
-    U(EXACT, FEATURES, "production/features.h", TALLY_QUICK)                                              \
-        K(EXACT, FEATURES, quick_features, TALLY_THREADS, tally_features_work)                            \
-        K(EXACT, FEATURES, quick_feature_nodes, TALLY_THREADS, tally_features_work)                       \
-    U(EXACT, PREFIX, "production/prefix.h", )                                                             \
-        K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)                  \
-    U(EXACT, COLUMNS, "production/prefix.h", TALLY_PREFIX_COLUMNS)                                        \
-        K(EXACT, COLUMNS, prefix_columns, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)         \
-    U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                              \
-        K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1), tally_segments_work)                      \
-    U(EXACT, FLAT, "production/flat.h", )                                                                 \
-        K(EXACT, FLAT, flat, TALLY_FLAT_THREADS / inputs, tally_segments_work)                            \
-        K(EXACT, FLAT, flat_clear, TALLY_THREADS, tally_segments_work)                                    \
-        K(EXACT, FLAT, flat_finish, TALLY_THREADS, tally_segments_work)                                   \
-    U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                               \
-        K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS, tally_part_nodes_work)                      \
-    U(EXACT, NODES, "production/exact_nodes.h", )                                                         \
-        K(EXACT, NODES, exact_nodes, TALLY_THREADS, tally_nodes_work)                                     \
-    U(GENERAL, CUT, "production/cut.h", )                                                                 \
-        K(GENERAL, CUT, cut_edges, TALLY_THREADS, tally_offsets_work)                                     \
-        K(GENERAL, CUT, cut_sums, TALLY_THREADS, tally_offsets_work)                                      \
-        K(GENERAL, CUT, cut_scan, TALLY_THREADS, tally_offsets_work)                                      \
-        K(GENERAL, CUT, cut_lengths, TALLY_THREADS, tally_offsets_work)                                   \
-        K(GENERAL, CUT, cut_shares, TALLY_THREADS, tally_offsets_work)                                    \
-        K(GENERAL, CUT, cut_segment_ids, TALLY_THREADS, tally_offsets_work)                               \
-        K(GENERAL, CUT, cut_check, TALLY_THREADS, tally_offsets_work)                                     \
-        K(GENERAL, CUT, cut_segment_id_edges, TALLY_THREADS, tally_offsets_work)                          \
-    U(GENERAL, GROUPS, "production/groups.h", )                                                           \
-        K(GENERAL, GROUPS, group_keys, TALLY_THREADS, tally_groups_work)                                  \
-        K(GENERAL, GROUPS, group_digits, TALLY_THREADS, tally_groups_work)                                \
-        K(GENERAL, GROUPS, group_move, TALLY_THREADS, tally_groups_work)                                  \
-        K(GENERAL, GROUPS, group_lengths, TALLY_THREADS, tally_groups_work)                               \
-        K(GENERAL, GROUPS, group_spread, TALLY_THREADS, tally_groups_work)                                \
-        K(GENERAL, GROUPS, group_gather, TALLY_THREADS, tally_groups_work)                                \
-    U(GENERAL, WINDOWS, "production/windows.h", )                                                         \
-        K(GENERAL, WINDOWS, window_extents, TALLY_THREADS, tally_windows_work)                            \
-        K(GENERAL, WINDOWS, window_lengths, TALLY_THREADS, tally_windows_work)                            \
-        K(GENERAL, WINDOWS, window_shrink, TALLY_THREADS, tally_windows_work)                             \
-        K(GENERAL, WINDOWS, window_restore, TALLY_THREADS, tally_windows_work)                            \
-        K(GENERAL, WINDOWS, window_move, TALLY_THREADS, tally_windows_work)                               \
-    TALLY_MERGE_UNIT(U, K, MERGE_TWO, 2)                                                                  \
-    TALLY_MERGE_UNIT(U, K, MERGE_FOUR, 4)                                                                 \
-    TALLY_MERGE_UNIT(U, K, MERGE_EIGHT, 8)                                                                \
-    U(GENERAL, CONVERT, "production/convert.h", )                                                         \
+#define TALLY_FORM_UNITS(U, K)                                                                    \
+    U(ORDERED, WHOLE, "production/reduce.h", )                                                    \
+        K(ORDERED, WHOLE, reduce, TALLY_THREADS, tally_array_work)                                \
+    U(ORDERED, SHORT, "production/short.h", )                                                     \
+        K(ORDERED, SHORT, short, TALLY_THREADS, tally_rows_work)                                  \
+    U(ORDERED, ROWS, "production/rows.h", )                                                       \
+        K(ORDERED, ROWS, rows, TALLY_THREADS, tally_rows_work)                                    \
+    U(ORDERED, COLUMNS, "production/columns.h", )                                                 \
+        K(ORDERED, COLUMNS, columns, TALLY_THREADS, tally_rows_work)                              \
+    U(ORDERED, SEGMENTS, "production/segments.h", )                                               \
+        K(ORDERED, SEGMENTS, segments, TALLY_SEGMENTS_BLOCK, tally_segments_work)                 \
+        K(ORDERED, SEGMENTS, spans, TALLY_THREADS, tally_segments_work)                           \
+    U(ORDERED, FEATURES, "production/features.h", )                                               \
+        K(ORDERED, FEATURES, features, TALLY_THREADS, tally_features_work)                        \
+        K(ORDERED, FEATURES, feature_nodes, TALLY_THREADS, tally_features_work)                   \
+    U(ORDERED, PART_NODES, "production/part_nodes.h", )                                           \
+        K(ORDERED, PART_NODES, part_nodes, TALLY_THREADS, tally_part_nodes_work)                  \
+    U(ORDERED, NODES, "production/nodes.h", )                                                     \
+        K(ORDERED, NODES, nodes, TALLY_THREADS, tally_nodes_work)                                 \
+    U(EXACT, WHOLE, "production/reduce_exact.h", )                                                \
+        K(EXACT, WHOLE, exact, TALLY_THREADS, tally_array_work)                                   \
+    U(EXACT, SMALL, "production/small_exact.h", )                                                 \
+        K(EXACT, SMALL, exact_small, TALLY_THREADS, tally_array_work)                             \
+    U(EXACT, SEGMENTS, "production/segments.h", TALLY_QUICK)                                      \
+        K(EXACT, SEGMENTS, quick, TALLY_SEGMENTS_BLOCK, tally_segments_work)                      \
+        K(EXACT, SEGMENTS, quick_spans, TALLY_THREADS, tally_segments_work)                       \
+    U(EXACT, FEATURES, "production/features.h", TALLY_QUICK)                                      \
+        K(EXACT, FEATURES, quick_features, TALLY_THREADS, tally_features_work)                    \
+        K(EXACT, FEATURES, quick_feature_nodes, TALLY_THREADS, tally_features_work)               \
+    U(EXACT, PREFIX, "production/prefix.h", )                                                     \
+        K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)          \
+    U(EXACT, COLUMNS, "production/prefix.h", TALLY_PREFIX_COLUMNS)                                \
+        K(EXACT, COLUMNS, prefix_columns, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work) \
+    U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                      \
+        K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1), tally_segments_work)              \
+    U(EXACT, FLAT, "production/flat.h", )                                                         \
+        K(EXACT, FLAT, flat, TALLY_FLAT_THREADS / inputs, tally_segments_work)                    \
+        K(EXACT, FLAT, flat_clear, TALLY_THREADS, tally_segments_work)                            \
+        K(EXACT, FLAT, flat_finish, TALLY_THREADS, tally_segments_work)                           \
+    U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                       \
+        K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS, tally_part_nodes_work)              \
+    U(EXACT, NODES, "production/exact_nodes.h", )                                                 \
+        K(EXACT, NODES, exact_nodes, TALLY_THREADS, tally_nodes_work)                             \
+    U(GENERAL, CUT, "production/cut.h", )                                                         \
+        K(GENERAL, CUT, cut_edges, TALLY_THREADS, tally_offsets_work)                             \
+        K(GENERAL, CUT, cut_sums, TALLY_THREADS, tally_offsets_work)                              \
+        K(GENERAL, CUT, cut_scan, TALLY_THREADS, tally_offsets_work)                              \
+        K(GENERAL, CUT, cut_lengths, TALLY_THREADS, tally_offsets_work)                           \
+        K(GENERAL, CUT, cut_shares, TALLY_THREADS, tally_offsets_work)                            \
+        K(GENERAL, CUT, cut_segment_ids, TALLY_THREADS, tally_offsets_work)                       \
+        K(GENERAL, CUT, cut_check, TALLY_THREADS, tally_offsets_work)                             \
+        K(GENERAL, CUT, cut_segment_id_edges, TALLY_THREADS, tally_offsets_work)                  \
+    U(GENERAL, GROUPS, "production/groups.h", )                                                   \
+        K(GENERAL, GROUPS, group_keys, TALLY_THREADS, tally_groups_work)                          \
+        K(GENERAL, GROUPS, group_digits, TALLY_THREADS, tally_groups_work)                        \
+        K(GENERAL, GROUPS, group_move, TALLY_THREADS, tally_groups_work)                          \
+        K(GENERAL, GROUPS, group_lengths, TALLY_THREADS, tally_groups_work)                       \
+        K(GENERAL, GROUPS, group_spread, TALLY_THREADS, tally_groups_work)                        \
+        K(GENERAL, GROUPS, group_gather, TALLY_THREADS, tally_groups_work)                        \
+    U(GENERAL, WINDOWS, "production/windows.h", )                                                 \
+        K(GENERAL, WINDOWS, window_extents, TALLY_THREADS, tally_windows_work)                    \
+        K(GENERAL, WINDOWS, window_lengths, TALLY_THREADS, tally_windows_work)                    \
+        K(GENERAL, WINDOWS, window_shrink, TALLY_THREADS, tally_windows_work)                     \
+        K(GENERAL, WINDOWS, window_restore, TALLY_THREADS, tally_windows_work)                    \
+        K(GENERAL, WINDOWS, window_move, TALLY_THREADS, tally_windows_work)                       \
+    TALLY_MERGE_UNIT(U, K, MERGE_TWO, 2)                                                          \
+    TALLY_MERGE_UNIT(U, K, MERGE_FOUR, 4)                                                         \
+    TALLY_MERGE_UNIT(U, K, MERGE_EIGHT, 8)                                                        \
+    U(GENERAL, CONVERT, "production/convert.h", )                                                 \
         K(GENERAL, CONVERT, convert, TALLY_THREADS, tally_convert_work)
 
 #endif

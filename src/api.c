@@ -63,13 +63,13 @@ tally_status tally__check_output(const tally__spec *spec, const tally_output *ou
 }
 
 tally_status tally__status_of(const tally__spec *spec, const tally__report *report, const char *what) {
-    TALLY_CHECK(!(report->saw & TALLY_SAW_OVERFLOW), OVERFLOW,
+    TALLY_CHECK(!(report->flags & TALLY_FLAG_OVERFLOW), OVERFLOW,
                 "the exact %s of %s does not fit 64 bits: ask for TALLY_F64, or set the option overflow to "
                 "TALLY_OVERFLOW_WRAPS",
                 spec->op == TALLY_STATS ? "sum" : spec->name, what);
-    TALLY_CHECK(!(report->saw & TALLY_SAW_UNFIT), OVERFLOW,
+    TALLY_CHECK(!(report->flags & TALLY_FLAG_UNFIT), OVERFLOW,
                 "%s does not fit the type asked for: ask for a wider one, or TALLY_NATURAL", what);
-    TALLY_CHECK(!(report->saw & TALLY_SAW_EMPTY) || !spec->refuses_empty, EMPTY,
+    TALLY_CHECK(!(report->flags & TALLY_FLAG_EMPTY) || !spec->refuses_empty, EMPTY,
                 "%s has no value%s, and %s of nothing is not defined", what,
                 spec->options.nan == TALLY_NAN_SKIP ? " but NaN" : "", spec->name);
     return TALLY_OK;
@@ -101,8 +101,8 @@ static int64_t first_empty(const tally_segments *segments, int64_t values) {
 /* What a report on segments is about: one by its number, if that can be told. */
 static void name_segment(const tally__spec *spec, const tally_segments *segments, int64_t values,
                          const tally__report *report, char *name, size_t size) {
-    const int others = TALLY_SAW_OVERFLOW | TALLY_SAW_UNFIT; /* of whatever segment, and told first */
-    bool is_empty = spec->refuses_empty && (report->saw & (TALLY_SAW_EMPTY | others)) == TALLY_SAW_EMPTY;
+    const int others = TALLY_FLAG_OVERFLOW | TALLY_FLAG_UNFIT; /* of whatever segment, and told first */
+    bool is_empty = spec->refuses_empty && (report->flags & (TALLY_FLAG_EMPTY | others)) == TALLY_FLAG_EMPTY;
     int64_t empty = is_empty ? first_empty(segments, values) : -1;
     if (empty < 0)
         snprintf(name, size, "a segment");

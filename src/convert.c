@@ -5,14 +5,14 @@
 #include "types/scalar.h"
 
 static void gather_one(const char *from, int64_t stride, size_t bytes, int64_t n, char *to) {
-#define TALLY_GATHER(size) \
-    case size: \
+#define TALLY_GATHER(size)                                                                \
+    case size:                                                                            \
         for (int64_t i = 0; i < n; i++) memcpy(to + i * (size), from + i * stride, size); \
         return;
     switch (bytes) {
-        TALLY_GATHER(1) TALLY_GATHER(2) TALLY_GATHER(4) TALLY_GATHER(8)
-    default:
-        for (int64_t i = 0; i < n; i++) memcpy(to + (size_t)i * bytes, from + i * stride, bytes);
+        TALLY_GATHER(1)
+        TALLY_GATHER(2) TALLY_GATHER(4) TALLY_GATHER(8) default
+            : for (int64_t i = 0; i < n; i++) memcpy(to + (size_t)i * bytes, from + i * stride, bytes);
     }
 #undef TALLY_GATHER
 }
@@ -49,5 +49,5 @@ int tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first
                                              from + (size_t)s * bytes + (size_t)c * tally_type_size(spec->result_type)),
                            to + (size_t)c * tally_type_size(sink->type)) != 0;
     }
-    return changed ? TALLY_SAW_UNFIT : 0;
+    return changed ? TALLY_FLAG_UNFIT : 0;
 }

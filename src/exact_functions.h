@@ -20,7 +20,7 @@ static int kernel_finish(const tally__kernel *kernel, const tally__node *node, c
     total_t total = total_of((const void *)node);
     (void)kernel;
     round_total(&total, final, result);
-    return total.n == 0 ? TALLY_SAW_EMPTY : 0;
+    return total.n == 0 ? TALLY_FLAG_EMPTY : 0;
 }
 static void kernel_shift(const tally__kernel *kernel, tally__node *node, int64_t by) {
     (void)kernel, (void)node, (void)by; /* there are no indices in it */

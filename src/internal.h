@@ -95,7 +95,7 @@ struct tally__kernel {
     /* A node as node_bytes bytes without gaps, little end first, and back. */
     void (*pack_node)(const tally__kernel *, const tally__node *node, unsigned char *bytes);
     void (*unpack_node)(const tally__kernel *, const unsigned char *bytes, tally__node *node);
-    /* Returns what is to be told of the result: TALLY_SAW_... of device/dialect.h, as the next two do of all of theirs.
+    /* Returns the status flags of the result: TALLY_FLAG_... of device/dialect.h, as the next two do of all of theirs.
      */
     int (*finish_node)(const tally__kernel *, const tally__node *node, const tally_final *final, void *result);
     /* The canonical tree over n values, the first of which has index `first`. */
@@ -208,7 +208,7 @@ tally_status tally__check_input(const tally__spec *spec, const tally_array *x, c
 
 /* What backends tell of the results they wrote; api.c makes a status of it. */
 typedef struct tally__report {
-    int saw; /* of any result: TALLY_SAW_... */
+    int flags; /* of any result: TALLY_FLAG_... */
 } tally__report;
 
 /* An output as validated: type and stride are never 0; direct when natural results may be written where they belong. */
@@ -223,7 +223,7 @@ tally_status tally__check_output(const tally__spec *spec, const tally_output *ou
 tally_status tally__status_of(const tally__spec *spec, const tally__report *report, const char *what);
 
 /* Converts `count` natural results side by side at `results` to places first ... of the sink (convert.c). Returns
- * TALLY_SAW_UNFIT if some did not fit, else 0. */
+ * TALLY_FLAG_UNFIT if some did not fit, else 0. */
 int tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first, int64_t count, const void *results);
 
 /* Entry i of the segments' index. */

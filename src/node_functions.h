@@ -18,12 +18,12 @@ static void kernel_merge(const tally__kernel *kernel, tally__node *into, const t
 static int kernel_finish(const tally__kernel *kernel, const tally__node *node, const tally_final *final, void *result) {
     node_t a;
     result_t r;
-    int saw;
+    int flags;
     (void)kernel;
     __builtin_memcpy(&a, (const void *)node, sizeof a);
-    saw = conclude(a, final, &r);
+    flags = conclude(a, final, &r);
     __builtin_memcpy(result, &r, sizeof r);
-    return saw;
+    return flags;
 }
 static void kernel_shift(const tally__kernel *kernel, tally__node *node, int64_t by) {
     (void)kernel, (void)node, (void)by;

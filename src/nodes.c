@@ -245,7 +245,7 @@ struct nodes_job {
     const int64_t *by;
     const tally__sink *sink;
     tally__shares shares;
-    _Atomic int saw;
+    _Atomic int flags;
     _Atomic int64_t bad; /* a node that is damaged, or -1 */
 };
 
@@ -279,9 +279,9 @@ static void finish_one(nodes_job *j, int64_t i) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__room node;
     open_node(j, j->from, i, &node.node);
-    int saw = j->spec->kernel->finish_node(j->spec->kernel, &node.node, &j->spec->final, result);
-    saw |= tally__store(j->spec, j->sink, i, 1, result);
-    if (saw & ~j->saw) j->saw |= saw;
+    int flags = j->spec->kernel->finish_node(j->spec->kernel, &node.node, &j->spec->final, result);
+    flags |= tally__store(j->spec, j->sink, i, 1, result);
+    if (flags & ~j->flags) j->flags |= flags;
 }
 
 static void take_nodes(void *of) {
@@ -362,7 +362,7 @@ static tally_status finish(const tally__spec *spec, int64_t count, const void *n
     tally_status status = run(&j);
     if (far != NULL && status == TALLY_OK) status = far->far_store(spec, sink->data, here.data, bytes);
     if (far != NULL) tally__release(&spec->allocator, here.data);
-    const tally__report report = {j.saw};
+    const tally__report report = {j.flags};
     return status == TALLY_OK ? tally__status_of(spec, &report, count == 1 ? "the run" : "a node") : status;
 }
 

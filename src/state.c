@@ -307,8 +307,8 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     if (far != NULL) sink.data = written;
     tally__fpenv left = tally__fpenv_enter();
     total(state, &room.node);
-    report.saw = spec.kernel->finish_node(spec.kernel, &room.node, &spec.final, result);
-    report.saw |= tally__store(&spec, &sink, 0, 1, result);
+    report.flags = spec.kernel->finish_node(spec.kernel, &room.node, &spec.final, result);
+    report.flags |= tally__store(&spec, &sink, 0, 1, result);
     tally__fpenv_leave(left);
     if (far != NULL) TALLY_TRY(far->far_store(&spec, out.data, written, (size_t)sink.stride));
     return tally__status_of(&state->spec, &report, "the run");

@@ -13,9 +13,9 @@ TALLY_FN int needs_wide(node_t a, const tally_final *final) {
     return (final->as != TALLY_AS_NATURAL) | (!final->wraps & !tally_fits_word(TALLY_WHOLE(a), TALLY_WHOLE_IS_SIGNED));
 }
 TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
-    int saw = 0;
-    *result = tally_wide_sum(TALLY_WHOLE(a), TALLY_WHOLE_IS_SIGNED, final, &saw);
-    return saw;
+    int flags = 0;
+    *result = tally_wide_sum(TALLY_WHOLE(a), TALLY_WHOLE_IS_SIGNED, final, &flags);
+    return flags;
 }
 
 #endif

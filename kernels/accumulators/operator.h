@@ -1,4 +1,4 @@
-/* The operator of the unit: TALLY_KERNEL_FILE, a file of kernels/operators, and what is to be told of its results; or
+/* The operator of the unit: TALLY_KERNEL_FILE, a file of kernels/operators, and the status flags of its results; or
  * one of kernels/exact in the words of kernels/operators (exact_sums/quick.h). */
 #ifndef TALLY_OPERATOR_H
 #define TALLY_OPERATOR_H

@@ -68,15 +68,15 @@ typedef struct tally_final {
     tally_format format; /* of the result of an exact sum */
 } tally_final;
 
-/* What is to be told of a result, or of several together. */
+/* The status flags of a result, or of several together. */
 enum {
-    TALLY_SAW_EMPTY = 1,         /* no value present */
-    TALLY_SAW_OVERFLOW = 2,      /* a sum of integers did not fit */
-    TALLY_SAW_UNFIT = 4,         /* a result did not fit the type asked for */
-    TALLY_SAW_UNSURE = 8,        /* an exact sum takes another kernel */
-    TALLY_SAW_BAD_SEGMENTS = 16, /* segments that are no cut of the array */
-    TALLY_SAW_LEFT = 32,         /* exact segments that are left to production/prefix.h with more levels, */
-    TALLY_SAW_FAR = 64           /* and to production/flat.h */
+    TALLY_FLAG_EMPTY = 1,         /* no value present */
+    TALLY_FLAG_OVERFLOW = 2,      /* a sum of integers did not fit */
+    TALLY_FLAG_UNFIT = 4,         /* a result did not fit the type asked for */
+    TALLY_FLAG_UNSURE = 8,        /* an exact sum takes another kernel */
+    TALLY_FLAG_BAD_SEGMENTS = 16, /* segments that are no cut of the array */
+    TALLY_FLAG_LEFT = 32,         /* exact segments that are left to production/prefix.h with more levels, */
+    TALLY_FLAG_FAR = 64           /* and to production/flat.h */
 };
 
 /* Values as bits and back: the one place that knows how. */

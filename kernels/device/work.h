@@ -84,7 +84,7 @@ typedef struct tally_edge {
 typedef struct tally_results {
     void *result;          /* the first */
     int64_t result_stride; /* bytes from one to the next */
-    int32_t *saw;          /* what is to be told of them is or'ed to this word (TALLY_SAW_...); NULL: nobody asks */
+    int32_t *flags;        /* their status flags (TALLY_FLAG_...) are or'ed to this word; NULL: nobody asks */
     tally_final final;
 } tally_results;
 
@@ -153,7 +153,7 @@ typedef struct tally_rows_work {
 typedef struct tally_offsets_work {
     tally_cut_work cut;
     uint32_t *arrivals; /* cut.cleared words that are set to 0 */
-    int32_t *saw;
+    int32_t *flags;
     const int32_t *wanted;
 } tally_offsets_work;
 
@@ -165,7 +165,7 @@ typedef struct tally_segments_work {
     int32_t digits;        /* of exact results that are sums, side by side; else 0 */
     char *nodes;           /* scratch: nodes of leaves, or of tiles */
     uint32_t *arrivals;    /* scratch: counters, 0 before the launch */
-    tally_results out;     /* out.saw is never NULL */
+    tally_results out;     /* out.flags is never NULL */
     tally_cut_work cut;
     const int32_t *wanted;
 } tally_segments_work;
@@ -174,7 +174,7 @@ typedef struct tally_segments_work {
 typedef struct tally_groups_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
-    int32_t *saw;
+    int32_t *flags;
     tally_group_work group;
     const int32_t *wanted;
 } tally_groups_work;
@@ -183,7 +183,7 @@ typedef struct tally_groups_work {
 typedef struct tally_features_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
-    tally_results out; /* out.saw is never NULL */
+    tally_results out; /* out.flags is never NULL */
     tally_group_work group;
 } tally_features_work;
 
@@ -201,7 +201,7 @@ typedef struct tally_part_nodes_work {
     char *piece_nodes;      /* have them, side by side, */
     int64_t piece_bytes;    /* of so many bytes */
     uint32_t *arrivals;     /* of the pieces of each exact segment: counters, 0 before and after */
-    int32_t *saw;           /* never NULL */
+    int32_t *flags;         /* never NULL */
     tally_group_work group; /* the vectors of the array, their numbers, the segments; its index has begins where there
                                are ends, else offsets; no index: rows of `length` vectors */
 } tally_part_nodes_work;
@@ -232,7 +232,7 @@ typedef struct tally_windows_work {
     const int64_t *offsets; /* and where each begins among `windows`, side by side */
     int64_t *windows;
     int32_t to_nodes; /* windows move to where the nodes are; 0: back */
-    int32_t *saw;
+    int32_t *flags;
 } tally_windows_work;
 
 /* Results to another type: production/convert.h. */
@@ -242,7 +242,7 @@ typedef struct tally_convert_work {
     int32_t from_type, to_type, components; /* TALLY_NUMBER_...; of each result so many numbers */
     void *to;
     int64_t to_stride;
-    int32_t *saw; /* or NULL */
+    int32_t *flags; /* or NULL */
     const int32_t *wanted;
 } tally_convert_work;
 

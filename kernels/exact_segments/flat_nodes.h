@@ -170,8 +170,8 @@ TALLY_FN int64_t runs_over(const tally_segments_work *work, const tally_edge *to
     return to->segment > 0 && to->end > to->value && wants_segment(work, to->segment - 1) ? to->segment - 1 : -1;
 }
 TALLY_FN int32_t block_has_work(const tally_segments_work *work) {
-    const int32_t saw = tally_look32(work->out.saw);
-    return (saw & TALLY_SAW_BAD_SEGMENTS) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
+    const int32_t flags = tally_look32(work->out.flags);
+    return (flags & TALLY_FLAG_BAD_SEGMENTS) == 0 && (work->cut.unsure == 0 || (flags & TALLY_FLAG_UNSURE) != 0);
 }
 
 /* Whether some tile adds to the number of tile t: a segment that runs over its edge begins in it, or the tile is a

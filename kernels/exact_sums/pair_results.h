@@ -181,8 +181,8 @@ TALLY_FN void put_bytes(const tally_results *out, int64_t i, const uint64_t *res
             for (int32_t b = 0; b < 8 && 8 * k + b < bytes; b++) to[8 * k + b] = (char)(result[k] >> 8 * b);
     }
     /* Looks first: where many segments are empty, their atomic operations would follow one another. */
-    if (out->saw != 0 && n == 0 && (tally_look32(out->saw) & TALLY_SAW_EMPTY) == 0)
-        tally_or32(out->saw, TALLY_SAW_EMPTY);
+    if (out->flags != 0 && n == 0 && (tally_look32(out->flags) & TALLY_FLAG_EMPTY) == 0)
+        tally_or32(out->flags, TALLY_FLAG_EMPTY);
 }
 
 #endif

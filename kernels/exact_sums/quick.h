@@ -1,6 +1,6 @@
 /* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few
  * doubles (sums/expansion.h), from which the result follows by sums/parts.h. Where either is not certain, the result is
- * left to exact_segments: TALLY_SAW_UNSURE. The order of additions does not show. Behind the operator's own
+ * left to exact_segments: TALLY_FLAG_UNSURE. The order of additions does not show. Behind the operator's own
  * file. */
 #ifndef TALLY_QUICK_H
 #define TALLY_QUICK_H
@@ -144,7 +144,7 @@ TALLY_FN int32_t put_plain_sum(void *place, const TALLY_T *x, int32_t n) {
     TALLY_PLAIN sum = n > 0 ? (TALLY_PLAIN)value_of(x[0]) : 0;
     if (n > 1) sum += (TALLY_PLAIN)value_of(x[1]);
     *(TALLY_PLAIN *)place = TALLY_CLEAN(sum);
-    return n == 0 ? TALLY_SAW_EMPTY : 0;
+    return n == 0 ? TALLY_FLAG_EMPTY : 0;
 }
 /* Of some values, in as many parts as one addition can take: 1 as f32, and 2 as f64. */
 TALLY_FN int32_t is_put_plainly(int32_t digits, void *place, node_t node) {
@@ -261,9 +261,9 @@ TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     result->floats[4] = var.value;
     if (a.n == 0) {
         for (int32_t k = 0; k < 5; k++) result->floats[k] = k == 2 ? 0 : tally_nan_f64();
-        return TALLY_SAW_EMPTY;
+        return TALLY_FLAG_EMPTY;
     }
-    return sum.sure && mean.sure && var.sure ? 0 : TALLY_SAW_UNSURE;
+    return sum.sure && mean.sure && var.sure ? 0 : TALLY_FLAG_UNSURE;
 }
 #define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(result_t))
 #else
@@ -281,9 +281,9 @@ TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     *result = q.value;
     if (a.n == 0) { /* sums/sums.h says the same of no values */
         *result = final->mean || TALLY_HAS_SPREAD ? tally_nan_f64() : 0.0;
-        return TALLY_SAW_EMPTY | (is_f64 || final->format.digits == 24 ? 0 : TALLY_SAW_UNSURE);
+        return TALLY_FLAG_EMPTY | (is_f64 || final->format.digits == 24 ? 0 : TALLY_FLAG_UNSURE);
     }
-    return q.sure && (is_f64 || final->format.digits == 24) ? 0 : TALLY_SAW_UNSURE;
+    return q.sure && (is_f64 || final->format.digits == 24) ? 0 : TALLY_FLAG_UNSURE;
 }
 #define TALLY_RESULT_SIZE(final) ((final)->format.digits == 53 ? 8 : 4)
 #endif

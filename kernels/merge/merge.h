@@ -30,10 +30,10 @@ typedef struct tally_merge_array {
 } tally_merge_array;
 
 /* What kernels tell the host. */
-typedef struct tally_merge_told {
+typedef struct tally_merge_report {
     int64_t misplaced; /* the first value that belongs before the one in front of it: the kernel `check` */
     int32_t unsorted;  /* not 0: there is one */
-} tally_merge_told;
+} tally_merge_report;
 
 /* Where a tile begins: the first array of the runs that it is of, or -1 behind the last; and in each of these runs the
  * place and the address of the first value that comes behind the border. */
@@ -62,7 +62,7 @@ typedef struct tally_merge_work {
     int32_t packed;              /* bits: what lies side by side, at multiples of its size */
     tally_merge_border *borders; /* tiles + 1 */
     int64_t tiles;
-    tally_merge_told *told;
+    tally_merge_report *report;
 } tally_merge_work;
 /* What the kernels are launched with. */
 typedef struct tally_merge_pass {

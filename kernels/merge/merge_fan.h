@@ -158,7 +158,7 @@ TALLY_FN void TALLY_F(cut)(const tally_merge_work *merge, TALLY_F(shared) * shar
     shared->pieces[i] = piece;
     if (merge->from == 0 && piece.count > 0 && piece.place > run_begin &&
         !TALLY_M(may_precede)(TALLY_M(load)(piece.data - piece.stride), TALLY_M(load)(piece.data), merge->infinity))
-        tally_or32(&merge->told->unsorted, 1);
+        tally_or32(&merge->report->unsorted, 1);
 }
 
 /* Begins to bring a piece to shared memory, 16 bytes at once where they are all of the piece. */
@@ -221,7 +221,7 @@ TALLY_FN void TALLY_F(level)(const tally_merge_work *merge, TALLY_F(shared) * sh
     if (count <= 0) return;
     /* Every value is compared if each thread goes on where the one before it has ended. */
     if (looks && (is_bad || (rank + count < all && shared->joins[tally_thread() + 1] != a)))
-        tally_or32(&merge->told->unsorted, 1);
+        tally_or32(&merge->report->unsorted, 1);
     TALLY_UNROLL
     for (int32_t e = 0; e < TALLY_M(EACH); e++)
         if (e < count) {
@@ -308,7 +308,7 @@ TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * sha
     TALLY_UNROLL
     for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) is_bad |= shared->pieces[i].count < 0;
     if (is_bad) { /* not of runs that are sorted */
-        if (tally_thread() == 0) tally_or32(&merge->told->unsorted, 1);
+        if (tally_thread() == 0) tally_or32(&merge->report->unsorted, 1);
         return;
     }
     TALLY_UNROLL
@@ -370,7 +370,7 @@ TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), tally_merge_pass,
     TALLY_F(tile)(work.pass, shared, order->of, 1);
 }
 
-/* The first place of a value that belongs before the one in front of it, for a message: told->misplaced. */
+/* The first place of a value that belongs before the one in front of it, for a message: report->misplaced. */
 TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(check), tally_merge_pass, 4) {
     const tally_merge_work *merge = work.pass;
     for (int64_t place = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(); place < merge->total;
@@ -378,7 +378,7 @@ TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(check), tally_merge_pass, 4) {
         const int64_t number = tally_merge_array_at(merge, place), i = place - merge->before[number];
         const tally_run array = tally_run_of(merge, number, 0);
         if (i > 0 && !TALLY_M(may_precede)(TALLY_M(value)(&array, i - 1), TALLY_M(value)(&array, i), merge->infinity))
-            tally_min64(&merge->told->misplaced, place);
+            tally_min64(&merge->report->misplaced, place);
     }
 }
 

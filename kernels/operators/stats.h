@@ -113,12 +113,12 @@ TALLY_FN int needs_wide(node_t a, const tally_final *final) {
 }
 TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
     result_t r = with_range(a);
-    int saw = 0;
-    r.sum.u = tally_wide_sum(sum_of(a), TALLY_SIGNED || TALLY_BOOLEAN, final, &saw);
+    int flags = 0;
+    r.sum.u = tally_wide_sum(sum_of(a), TALLY_SIGNED || TALLY_BOOLEAN, final, &flags);
     r.mean = tally_wide_mean(sum_of(a), (uint64_t)a.n, final->format);
     r.var = tally_wide_spread(sum_of(a), squares_of(a), a.n, final);
     *result = r;
-    return saw;
+    return flags;
 }
 #endif
 #undef TALLY_SET_WORD

@@ -8,7 +8,7 @@
 TALLY_FN int32_t put_result(const tally_results *out, int64_t i, node_t node) {
     char *to = (char *)out->result + i * out->result_stride;
     result_t result;
-    int32_t saw = conclude(node, &out->final, &result);
+    int32_t flags = conclude(node, &out->final, &result);
     const int32_t is_aligned = ((uint64_t)out->result | (uint64_t)out->result_stride) % __alignof__(result_t) == 0;
 #if TALLY_QUICK && !TALLY_HAS_KEYS /* f64, or f32 */
     const float narrow = (float)result;
@@ -19,13 +19,13 @@ TALLY_FN int32_t put_result(const tally_results *out, int64_t i, node_t node) {
     const char *from = (const char *)&result;
 #endif
 #if TALLY_QUICK
-    if ((saw & TALLY_SAW_UNSURE) != 0) return 0;
+    if ((flags & TALLY_FLAG_UNSURE) != 0) return 0;
 #endif
     if (is_aligned && size == (int32_t)sizeof result)
         *(result_t *)(void *)to = result;
     else
         for (int32_t k = 0; k < size; k++) to[k] = from[k];
-    if (out->saw != 0 && saw != 0) tally_or32(out->saw, saw);
+    if (out->flags != 0 && flags != 0) tally_or32(out->flags, flags);
     return 1;
 }
 

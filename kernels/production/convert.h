@@ -34,5 +34,5 @@ TALLY_ENTRY(tally_convert, tally_convert_work, 1) {
             is_unfit |= tally_put_scalar(
                 to, tally_read_scalar(from, work.from + i * work.from_stride + c * tally_scalar_bytes(from)),
                 (char *)work.to + i * work.to_stride + c * tally_scalar_bytes(to));
-    if (is_unfit && work.saw != 0) tally_or32(work.saw, TALLY_SAW_UNFIT);
+    if (is_unfit && work.flags != 0) tally_or32(work.flags, TALLY_FLAG_UNFIT);
 }

@@ -1,6 +1,6 @@
 /* Kernels that prepare a cut for production/segments.h, whatever is reduced: the edges of tiles, and offsets from
  * lengths and segment ids. They trust nothing that the index says: a cut that does not fit leaves
- * TALLY_SAW_BAD_SEGMENTS in *saw, here or when tiles read it. */
+ * TALLY_FLAG_BAD_SEGMENTS in *flags, here or when tiles read it. */
 #define TALLY_BLOCK 256
 #include "segments/cut.h"
 #include "segments/segment_id_edges.h"
@@ -106,7 +106,7 @@ TALLY_ENTRY(tally_cut_sums, tally_offsets_work, 4) {
             sum += length;
         }
     }
-    if (tally_block() == 0 && tally_thread() == 0) *work.saw = 0;
+    if (tally_block() == 0 && tally_thread() == 0) *work.flags = 0;
     (void)tally_sum_before(is_bad, shared, &bad);
     (void)tally_sum_before(sum, shared, &total);
     if (tally_thread() == 0) cut->sums[tally_block()] = bad != 0 ? -1 : total;
@@ -137,7 +137,7 @@ TALLY_ENTRY(tally_cut_scan, tally_offsets_work, 1) {
         before += total;
         if (before > work.cut.values) is_bad = 1, before = work.cut.values;
     }
-    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
 TALLY_FN void tally_put_offset(const tally_cut_work *cut, int64_t s, int64_t offset) {
@@ -231,7 +231,7 @@ TALLY_ENTRY(tally_cut_shares, tally_offsets_work, 4) {
     const tally_cut_work *cut = &work.cut;
     const int64_t block = (int64_t)tally_block() * TALLY_CUT_WARPS + tally_warp(),
                   position = tally_segment_ids_before(&work, block);
-    if (block == 0 && tally_lane() == 0) *work.saw = 0;
+    if (block == 0 && tally_lane() == 0) *work.flags = 0;
     if (block > 0 && tally_segment_ids_before(&work, block - 1) == position) return; /* there is none */
     const int64_t first = position == work.cut.values + cut->count + 1
                               ? work.cut.values
@@ -362,7 +362,7 @@ TALLY_ENTRY(tally_cut_segment_ids, tally_offsets_work, 4) {
         is_bad = tally_take_narrow_segment_ids(cut, &mine);
     else
         is_bad = tally_take_segment_ids(cut, &mine);
-    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
 /* ---- whether offsets are a cut: for plans, before anything uses them ---- */
@@ -375,7 +375,7 @@ TALLY_ENTRY(tally_cut_check, tally_offsets_work, 4) {
         int64_t offset = tally_offset(cut, s);
         is_bad |= offset < 0 || offset > work.cut.values || (s > 0 && offset < tally_offset(cut, s - 1));
     }
-    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
 /* ---- edges ---- */
@@ -503,8 +503,8 @@ TALLY_ENTRY(tally_cut_edges, tally_offsets_work, 4) {
                   i = block + tally_thread();
     const int64_t position = i * cut->tile_bytes;
     int64_t segment, value;
-    if (cut->cleared == 0 && (tally_look32(work.saw) & TALLY_SAW_UNSURE) == 0) return;
-    if (i == 0 && cut->cleared > 0 && cut->index == cut->offsets) *work.saw = 0;
+    if (cut->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
+    if (i == 0 && cut->cleared > 0 && cut->index == cut->offsets) *work.flags = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2) {
         const int64_t at = (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes;
@@ -539,8 +539,8 @@ TALLY_ENTRY(tally_cut_segment_id_edges, tally_offsets_work, 4) {
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
     const int64_t block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
-    if (cut->cleared == 0 && (tally_look32(work.saw) & TALLY_SAW_UNSURE) == 0) return;
-    if (i == 0 && cut->cleared > 0) *work.saw = 0;
+    if (cut->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
+    if (i == 0 && cut->cleared > 0) *work.flags = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2)
         tally_view_segment_ids(cut, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);

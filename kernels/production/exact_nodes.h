@@ -21,7 +21,7 @@ TALLY_FN void copy_sent(const tally_nodes_work *work, const char *from, accumula
     copy_words(copy, from);
     settle_accumulator(copy);
     if (copy->n >= 0 && copy->n <= work->most) return;
-    if (work->out.saw != 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (work->out.flags != 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
     clear_accumulator(copy);
 }
 
@@ -39,7 +39,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_nodes, tally_nodes_work, 1) {
         else {
             total_t total = total_of(all);
             round_total(&total, &work.out.final, (char *)work.out.result + i * work.out.result_stride);
-            if (work.out.saw != 0 && total.n == 0) tally_or32(work.out.saw, TALLY_SAW_EMPTY);
+            if (work.out.flags != 0 && total.n == 0) tally_or32(work.out.flags, TALLY_FLAG_EMPTY);
         }
     }
 }

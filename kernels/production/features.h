@@ -287,7 +287,7 @@ TALLY_FN void check_offsets(const tally_features_work *work, const team_t *team)
         int64_t from, to;
         is_bad |= !tally_find_places(&work->group, s, &from, &to);
     }
-    if (is_bad) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURES, tally_features_work, TALLY_RESIDENT) {

@@ -297,7 +297,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat
     is_good = is_good && from.end >= from.value && to.end >= to.value &&
               (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
     if (!is_good) {
-        tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+        tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
         return;
     }
     if (runs_in) walk.first = has_pieces(work) ? 0 : tile_of(work, walk.s, begin_of(work, walk.s));
@@ -305,7 +305,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat
     while (walk.at < walk.stop || walk.s < walk.until) {
         chunk_t c;
         if (!find_ends(work, &walk, flat, &c)) {
-            tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+            tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
             return;
         }
         if (chunk_is_wanted(work, &walk, &c))
@@ -334,7 +334,7 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, TALL
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.out.saw) & TALLY_SAW_FAR) != 0;
+    const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.out.flags) & TALLY_FLAG_FAR) != 0;
     if (tally_any(!is_asked || !block_has_work(&work)))
         return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;

@@ -1,7 +1,7 @@
 /* Kernels that arrange vectors of features by segment, whatever is reduced: ids in any order are sorted, begins and
  * ends become offsets, and the values are copied one feature of a segment behind the other. The copies are reduced as
  * segments that follow one another (production/segments.h). They trust nothing that the index says: what does not fit
- * leaves TALLY_SAW_BAD_SEGMENTS in *saw and an offset of -1.
+ * leaves TALLY_FLAG_BAD_SEGMENTS in *flags and an offset of -1.
  *
  * The sort is a radix sort from the least significant digit on, of 8 bits a pass (Satish, Harris and Garland,
  * "Designing efficient sorting algorithms for manycore GPUs", 2009). A block counts the digits of a tile; a scan tells
@@ -29,7 +29,7 @@ TALLY_ENTRY(tally_group_keys, tally_groups_work, 4) {
         is_bad |= !is_inside;
         group->keys_to[i] = (uint32_t)(is_inside ? id : group->segments);
     }
-    if (is_bad && group->refuses) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad && group->refuses) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
 /* ---- one pass of the sort ---- */
@@ -169,7 +169,7 @@ TALLY_ENTRY(tally_group_lengths, tally_groups_work, 4) {
         group->begins_to[s] = begin;
         group->lengths_to[s] = fits ? end - begin : -1;
     }
-    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
 /* ---- offsets of features ---- */
@@ -179,7 +179,7 @@ TALLY_ENTRY(tally_group_spread, tally_groups_work, 4) {
     if (tally_is_idle(work.wanted)) return;
     const tally_group_work *group = &work.group;
     const int64_t results = group->segments * group->inner;
-    const int32_t is_bad = (tally_look32(work.saw) & TALLY_SAW_BAD_SEGMENTS) != 0;
+    const int32_t is_bad = (tally_look32(work.flags) & TALLY_FLAG_BAD_SEGMENTS) != 0;
     for (int64_t j = tally_global_thread(); j <= results; j += tally_all_threads()) {
         const int64_t s = j < results ? j / group->inner : group->segments - 1,
                       f = j < results ? j - s * group->inner : group->inner;

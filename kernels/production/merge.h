@@ -7,6 +7,6 @@
  * than two runs those that are made of pairs likewise.
  *
  * The first pass compares each value with the one in front of it. Arrays that are not sorted lead to no address outside
- * of them; told->unsorted says so. Takes what merge_values.h and merge_fan.h list. */
+ * of them; report->unsorted says so. Takes what merge_values.h and merge_fan.h list. */
 #include "merge/merge_values.h"
 #include "merge/merge_fan.h"

@@ -1,5 +1,5 @@
 /* Nodes of several parties: those of each result are merged, and finished or written down, by one thread
- * (tally_nodes_work). A damaged node counts as one of no values, and TALLY_SAW_BAD_SEGMENTS is told. */
+ * (tally_nodes_work). A damaged node counts as one of no values, and TALLY_FLAG_BAD_SEGMENTS is set. */
 #ifndef TALLY_FORM_NODES_H
 #define TALLY_FORM_NODES_H
 
@@ -20,7 +20,7 @@ TALLY_FN node_t take_sent(const tally_nodes_work *work, const char *from) {
     else
         __builtin_memcpy(&node, from, sizeof node);
     if (node.n >= 0 && node.n <= work->most) return node;
-    if (work->out.saw != 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (work->out.flags != 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
     return nothing();
 }
 

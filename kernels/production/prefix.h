@@ -40,14 +40,14 @@
 TALLY_FN void mark(uint32_t *marks, int64_t i) {
     tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32));
 }
-TALLY_FN void tell(const tally_segments_work *work, int32_t saw) {
-    if ((tally_look32(work->out.saw) & saw) == 0) tally_or32(work->out.saw, saw);
+TALLY_FN void raise_flags(const tally_segments_work *work, int32_t flags) {
+    if ((tally_look32(work->out.flags) & flags) == 0) tally_or32(work->out.flags, flags);
 }
 /* Leaves a tile to the stage that follows. */
 TALLY_RARE void leave_tile(const tally_segments_work *work, int64_t t) {
     const int32_t is_far = TALLY_PREFIX_WIDE || work->cut.left == 0;
     mark(is_far ? work->cut.far : work->cut.left, t);
-    tell(work, is_far ? TALLY_SAW_FAR : TALLY_SAW_LEFT);
+    raise_flags(work, is_far ? TALLY_FLAG_FAR : TALLY_FLAG_LEFT);
 }
 
 /* The first value's distance from a multiple of 16 bytes, if it can be kept. */
@@ -360,7 +360,8 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
     if (tile.is_good) read_tile(work, &tile, buffer, side, phase);
     tally_barrier();
     if (!side->is_wanted || side->is_bad) {
-        if ((side->is_bad || !tile.is_good) && tally_thread() == 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+        if ((side->is_bad || !tile.is_good) && tally_thread() == 0)
+            tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
         return;
     }
     const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.strip;
@@ -376,7 +377,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
         marks = marks_of(side, tally_thread());
         rank = rank_strip(side, marks);
         if (side->is_unordered) {
-            if (tally_thread() == 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+            if (tally_thread() == 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
             return;
         }
     }
@@ -411,10 +412,10 @@ TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, tally_segments_work,
     tally_let_next_start();
     tally_await_before();
     if (tally_thread() == 0) { /* others may be writing: all threads of a block go on, or none */
-        const int32_t saw = tally_look32(work.out.saw);
-        const int32_t has_work =
-            TALLY_PREFIX_WIDE ? (saw & TALLY_SAW_LEFT) != 0 : work.cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0;
-        side->is_wanted = has_work && (saw & TALLY_SAW_BAD_SEGMENTS) == 0;
+        const int32_t flags = tally_look32(work.out.flags);
+        const int32_t has_work = TALLY_PREFIX_WIDE ? (flags & TALLY_FLAG_LEFT) != 0
+                                                   : work.cut.unsure == 0 || (flags & TALLY_FLAG_UNSURE) != 0;
+        side->is_wanted = has_work && (flags & TALLY_FLAG_BAD_SEGMENTS) == 0;
         tally_mbarrier_init(&side->mbarrier, 1);
     }
     tally_barrier();

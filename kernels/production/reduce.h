@@ -48,9 +48,9 @@ TALLY_RARE void deliver(const tally_array_work *work, node_t node) {
     if (work->node != 0) __builtin_memcpy(work->node, &node, sizeof node);
     if (work->out.result != 0) {
         result_t result;
-        int32_t saw = conclude(node, &work->out.final, &result);
+        int32_t flags = conclude(node, &work->out.final, &result);
         __builtin_memcpy(work->out.result, &result, sizeof result);
-        if (work->out.saw != 0 && saw != 0) tally_or32(work->out.saw, saw);
+        if (work->out.flags != 0 && flags != 0) tally_or32(work->out.flags, flags);
     }
 }
 

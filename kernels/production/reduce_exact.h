@@ -69,7 +69,7 @@ TALLY_FN void deliver(const tally_array_work *work, shared_t *shared) {
         TALLY_IF_PRODUCTS(tally_trim(&total.products, node->products, 2 * first, products.end);
                           tally_settle(node->products + 2 * first, total.products.count);)
         round_total(&total, &work->out.final, work->out.result);
-        if (work->out.saw != 0 && total.n == 0) tally_or32(work->out.saw, TALLY_SAW_EMPTY);
+        if (work->out.flags != 0 && total.n == 0) tally_or32(work->out.flags, TALLY_FLAG_EMPTY);
     }
 }
 

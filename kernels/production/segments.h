@@ -48,14 +48,14 @@ TALLY_FN char *results_from(const tally_segments_work *work, int64_t s) {
 TALLY_FN void *place_of(char *results, int32_t i, const int32_t size) {
     return results + (uint64_t)(uint32_t)i * (uint32_t)size;
 }
-/* Writes the result of segment s + i; those from s on lie at `results`. Gives what is to be told of it. */
+/* Writes the result of segment s + i; those from s on lie at `results`. Gives its status flags. */
 TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t s, int32_t i, node_t node) {
 #if TALLY_IS_PLAIN
     if (is_put_plainly(work->digits, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), node))
         return 0; /* as a rule */
 #endif
     result_t result;
-    int32_t saw = conclude(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
+    int32_t flags = conclude(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
 #if TALLY_QUICK
     const float narrow = (float)result;
     if (work->cut.are_packed && size == 4)
@@ -75,14 +75,14 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
         for (int32_t b = 0; b < (int32_t)sizeof result; b++)
             if (b < size) to[b] = bytes[b];
     }
-    if ((saw & TALLY_SAW_UNSURE) != 0)
+    if ((flags & TALLY_FLAG_UNSURE) != 0)
         tally_or32((int32_t *)work->cut.unsure + (s + i) / 32, (int32_t)((uint32_t)1 << (s + i) % 32));
-    return saw;
+    return flags;
 }
 
 /* What this lane has seen: a look spares most of the atomic operations. */
-TALLY_FN void tell(const tally_segments_work *work, int32_t saw) {
-    if (saw != 0 && (saw & ~tally_look32(work->out.saw)) != 0) tally_or32(work->out.saw, saw);
+TALLY_FN void raise_flags(const tally_segments_work *work, int32_t flags) {
+    if (flags != 0 && (flags & ~tally_look32(work->out.flags)) != 0) tally_or32(work->out.flags, flags);
 }
 
 /* ---- a tile ---- */
@@ -163,7 +163,7 @@ typedef struct all_shared_t {
     opening_t openings[2 * TALLY_MOST_BUFFERS]; /* of tiles in turn: the next is written while the block has
                                                           those of all buffers */
     shared_t of[TALLY_MOST_BUFFERS];
-    int32_t told; /* what is known to all */
+    int32_t flags; /* that all blocks have */
     uint16_t list[list_room];
 #if TALLY_IN_STRIPS
     in_strips_t in_strips;
@@ -194,7 +194,7 @@ TALLY_FN uint32_t end_of(const tile_t *tile, int32_t i) { return (uint32_t)tile-
 
 /* A segment within the tile. */
 typedef struct span_t {
-    int32_t at, n, saw;
+    int32_t at, n, flags;
 } span_t;
 
 /* Segment i of the tile's own, of no values where the cut is none; of none where there is no such segment. */
@@ -206,12 +206,12 @@ TALLY_FN span_t span_of(const tile_t *tile, int32_t i, int32_t is_there) {
     span.n = (int32_t)(end - at);
     if (at > end || end > (uint32_t)tile->values) {
         span = none;
-        span.saw = TALLY_SAW_BAD_SEGMENTS;
+        span.flags = TALLY_FLAG_BAD_SEGMENTS;
     }
     return span;
 }
 
-/* Writes the result of segment i of the tile's, and gives what is to be told of it. */
+/* Writes the result of segment i of the tile's, and gives its status flags. */
 TALLY_FN int32_t put_result(const tally_segments_work *work, const opening_t *o, int32_t i, node_t node) {
     return put_at(work, o->results, o->from.segment, i, node);
 }
@@ -365,7 +365,7 @@ TALLY_FN void bring_tiles(const tally_segments_work *work, all_shared_t *all, ch
         if (opening->is_good)
             begin_copies(buffers + here * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS), &its->come, opening);
         else {
-            tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+            tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
             tally_mbarrier_arrive(&its->come);
         }
     }
@@ -410,17 +410,17 @@ TALLY_FN int32_t read_tile(const tally_segments_work *work, tile_t *tile, const 
 /* A tile's segments, by the consumers; what was seen. */
 TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, shared_t *its, const opening_t *opening,
                            char *buffer) {
-    int32_t saw = 0;
+    int32_t flags = 0;
     tile_t tile;
     TALLY_ROLLED
     for (int32_t is_again = 0;; is_again = 1) {
         if (!read_tile(work, &tile, opening, buffer, is_again)) return 0;
         if (!TALLY_IN_STRIPS || !TALLY_ADDS_VALUES) break; /* norm1 would need more registers than there are */
         if (is_again || !opening->is_dense || !is_for_strips(&tile)) break;
-        if (take_strips(work, &tile, all, &saw)) return saw;
+        if (take_strips(work, &tile, all, &flags)) return flags;
     }
-    if (put_leaves(work, &tile, its->leaves)) return saw;
-    return saw | take_own(work, &tile, its, all);
+    if (put_leaves(work, &tile, its->leaves)) return flags;
+    return flags | take_own(work, &tile, its, all);
 }
 TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, char *buffers) {
     for (int32_t round = 0, next;; round = next) {
@@ -428,11 +428,13 @@ TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, 
         const opening_t *const opening = opening_of(shared, round);
         tally_mbarrier_wait(&its->come, phase_of(&work->cut, round));
         if (its->is_none) return;
-        const int32_t saw = take_tile(work, shared, its, opening,
-                                      buffers + buffer_of(&work->cut, round) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
-        if (saw != 0 && (saw & ~tally_look32(&shared->told)) != 0) { /* once for each that there is, more or less */
-            tell(work, saw);
-            tally_or32(&shared->told, saw);
+        const int32_t flags =
+            take_tile(work, shared, its, opening,
+                      buffers + buffer_of(&work->cut, round) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
+        if (flags != 0 &&
+            (flags & ~tally_look32(&shared->flags)) != 0) { /* once for each that there is, more or less */
+            raise_flags(work, flags);
+            tally_or32(&shared->flags, flags);
         }
         next = its->round + 1;
         tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not
@@ -453,7 +455,7 @@ TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, tally_segments_work, TA
         }
     }
     begin_strips(shared);
-    if (tally_thread() == 0) shared->told = 0;
+    if (tally_thread() == 0) shared->flags = 0;
     tally_let_next_start();
     tally_barrier();
     tally_await_before();
@@ -478,10 +480,10 @@ TALLY_FN void close_group(const tally_segments_work *work, const group_of_leaves
     tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(node_t), work->arrivals,
                            group->place / (2 * TALLY_FAN), tally_next_pitch(pitch), cut->cells / TALLY_FAN + 1};
     node_t node = gather_nodes(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
-    int32_t saw = 0;
+    int32_t flags = 0;
     if (!climb(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
-    if (tally_lane() == 0) saw = put_at(work, results_from(work, group->s), group->s, 0, node);
-    tell(work, saw);
+    if (tally_lane() == 0) flags = put_at(work, results_from(work, group->s), group->s, 0, node);
+    raise_flags(work, flags);
 }
 
 /* The groups that lanes have found, one after the other by the whole warp. */
@@ -504,10 +506,10 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, tally_segments_work, 1) {
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_SPAN_TILES + tally_lane();
     group_of_leaves_t before = {0, 0, 0, 0}, behind = before;
     int32_t has_before = 0, has_behind = 0;
-    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = tally_look32(work.out.saw);
+    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, flags = tally_look32(work.out.flags);
     tally_edge from = {0, 0, 0, 0, 0}, to = from;
     if (is_there) from = cut->edges[t], to = cut->edges[t + 1];
-    if ((saw & TALLY_SAW_BAD_SEGMENTS) != 0) return;
+    if ((flags & TALLY_FLAG_BAD_SEGMENTS) != 0) return;
     if (is_there) {
         if (from.value != to.value && from.segment > 0) { /* of a segment that began before */
             int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN,

@@ -187,7 +187,7 @@ TALLY_RARE void finish_by_limbs(const tally_array_work *work, node_t first, node
     settle_accumulator(number);
     total_t total = total_of(number);
     round_total(&total, &work->out.final, work->out.result);
-    if (work->out.saw != 0 && all.n == 0) tally_or32(work->out.saw, TALLY_SAW_EMPTY);
+    if (work->out.flags != 0 && all.n == 0) tally_or32(work->out.flags, TALLY_FLAG_EMPTY);
 }
 
 /* The node in lane 0 is left for the last block. True: that is this one, and lanes have the nodes of two blocks each,
@@ -207,7 +207,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, tally_array_work, 1) {
     const int64_t share = (int64_t)work.rounds * (TALLY_SMALL_ROUND_BYTES / TALLY_BYTES), at = tally_block() * share,
                   left = work.count - at;
     node_t first = block_sum(&work, at, left < share ? left : share, shared), second = nothing(), all;
-    int32_t saw = TALLY_SAW_UNSURE;
+    int32_t flags = TALLY_FLAG_UNSURE;
     if (tally_warp() != 0) return;
     if (tally_blocks() == 1) {
         if (tally_lane() != 0) first = second;
@@ -216,13 +216,13 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, tally_array_work, 1) {
     all = pair_lanes(merge(first, second), (tally_blocks() + 1) / 2);
     if (tally_lane() == 0 && !node_is_lost(&all)) {
         result_t result;
-        saw = conclude(all, &work.out.final, &result);
-        if ((saw & TALLY_SAW_UNSURE) == 0) {
+        flags = conclude(all, &work.out.final, &result);
+        if ((flags & TALLY_FLAG_UNSURE) == 0) {
             put_total(&work, &result);
-            if (work.out.saw != 0 && saw != 0) tally_or32(work.out.saw, saw);
+            if (work.out.flags != 0 && flags != 0) tally_or32(work.out.flags, flags);
         }
     }
-    if (tally_shuffle((uint32_t)saw, 0) & TALLY_SAW_UNSURE)
+    if (tally_shuffle((uint32_t)flags, 0) & TALLY_FLAG_UNSURE)
         finish_by_limbs(&work, first, second, all, &shared->numbers[0]);
 }
 

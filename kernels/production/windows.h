@@ -1,5 +1,5 @@
 /* Kernels that make windows of nodes (sums/windows.h), whatever exact operator they are of. Offsets of windows
- * are made of their lengths by production/cut.h, which tells TALLY_SAW_BAD_SEGMENTS of extents that are none: then
+ * are made of their lengths by production/cut.h, which sets TALLY_FLAG_BAD_SEGMENTS of extents that are none: then
  * nothing is written. */
 #define TALLY_BLOCK 256
 #include "device/device.h"
@@ -16,7 +16,7 @@ TALLY_FN int64_t *tally_window_at(const tally_windows_work *work, int64_t i) {
 TALLY_FN int64_t tally_thread_of_all(void) { return (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); }
 TALLY_FN int64_t tally_threads_of_all(void) { return (int64_t)tally_blocks() * TALLY_BLOCK; }
 TALLY_FN int32_t tally_extents_are_bad(const tally_windows_work *work) {
-    return (tally_look32(work->saw) & TALLY_SAW_BAD_SEGMENTS) != 0;
+    return (tally_look32(work->flags) & TALLY_FLAG_BAD_SEGMENTS) != 0;
 }
 
 /* Nodes as they are added, and their extents. A thread has a node. */

@@ -44,11 +44,11 @@ TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *ti
 /* The lanes' segments i, whatever they are, but for those that wait. True: all of them do, and nothing else is listed,
  * so that the list is spared. */
 TALLY_FN int32_t take_turn(const tally_segments_work *work, const tile_t *tile, int32_t i, int32_t lane, lists_t *lists,
-                           int32_t *saw) {
+                           int32_t *flags) {
     const int32_t is_there = i < tile->own;
     const span_t span = span_of(tile, i, is_there);
-    *saw |= span.saw;
-    if (is_there && span.n <= alone_most) *saw |= take_alone(work, tile, i, span);
+    *flags |= span.flags;
+    if (is_there && span.n <= alone_most) *flags |= take_alone(work, tile, i, span);
     if (!tally_any(span.n > alone_most)) return 0;
     const int32_t waits = span.n > alone_most && span.n <= TALLY_DEVICE_SMALL;
     const int32_t is_long = span.n > TALLY_DEVICE_SMALL && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
@@ -58,9 +58,9 @@ TALLY_FN int32_t take_turn(const tally_segments_work *work, const tile_t *tile, 
     if (many == 0) return 0;
     if (TALLY_BY_QUARTERS) {
         put_in_list(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= most_longs, i, lane);
-        if (lists->many + TALLY_WARP > most_longs) *saw |= TALLY_SAW_BAD_SEGMENTS;
+        if (lists->many + TALLY_WARP > most_longs) *flags |= TALLY_FLAG_BAD_SEGMENTS;
     } else
-        *saw |= take_long(work, tile, i, span, many);
+        *flags |= take_long(work, tile, i, span, many);
     return 0;
 }
 /* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp
@@ -71,18 +71,18 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
     (void)its;
     const turns_t turns = turns_of(own);
     lists_t lists = {list, list + most_waiting, 0, 0};
-    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
+    int32_t flags = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
     for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + lane * turns.apart, least = own - first > TALLY_CONSUMERS ? TALLY_WARP : 1;
         may_be_few =
-            may_be_few && take_few(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
+            may_be_few && take_few(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &flags);
         if (may_be_few) continue; /* and nothing is listed */
-        int32_t is_spared = take_turn(work, tile, i, lane, &lists, &saw);
+        int32_t is_spared = take_turn(work, tile, i, lane, &lists, &flags);
         while (is_spared || lists.listed >= least) {
             const int32_t count = is_spared || lists.listed > TALLY_WARP ? TALLY_WARP : lists.listed;
             if (!is_spared) lists.listed -= count;
             tally_warp_barrier();
-            saw |= take_listed(work, tile, is_spared ? 0 : list + lists.listed, count, i);
+            flags |= take_listed(work, tile, is_spared ? 0 : list + lists.listed, count, i);
             tally_warp_barrier();
             is_spared = 0;
         }
@@ -90,10 +90,10 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
     if (TALLY_BY_QUARTERS) {
         tally_warp_barrier();
         for (int32_t k = 0; k < lists.many; k += TALLY_WARP / quarter)
-            saw |= take_quarters(work, tile, lists.longs + k, lists.many - k);
+            flags |= take_quarters(work, tile, lists.longs + k, lists.many - k);
         tally_warp_barrier();
     }
-    return saw;
+    return flags;
 }
 
 #endif

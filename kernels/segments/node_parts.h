@@ -33,7 +33,7 @@ TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, i
         end = group->ends != 0 ? tally_place_of(group->ends, group->index_bytes, s)
                                : tally_place_of(group->index, group->index_bytes, s + 1);
         if (begin < 0 || end < begin || end > group->vectors) {
-            tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+            tally_or32(work->flags, TALLY_FLAG_BAD_SEGMENTS);
             begin = end = 0;
         }
     }

@@ -91,7 +91,7 @@ TALLY_FN void close_runs(const tally_segments_work *work, const tile_t *tile, ru
                                                  : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = nothing();
         node = pair_lanes(node, count);
-        if (tally_lane() == 0) tell(work, put_result(work, tile->opening, run - edge_runs, node));
+        if (tally_lane() == 0) raise_flags(work, put_result(work, tile->opening, run - edge_runs, node));
     }
 }
 
@@ -110,7 +110,7 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
     runs_t mine = runs_of_edges(tile->opening);
     if (are_few(tile)) {
         const span_t span = span_of(tile, own, own >= 0 && own < tile->own);
-        if (!tally_any(span.saw) && span.n > TALLY_DEVICE_LEAF)
+        if (!tally_any(span.flags) && span.n > TALLY_DEVICE_LEAF)
             mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
     }
     if (!tally_any(mine.n > 0)) return tile->own == 0;
@@ -128,21 +128,21 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
 /* Up to TALLY_WARP segments from `first` on, one for each lane, where all have at most 4 values and the cut is one
  * there. False: nothing is done. */
 TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, int32_t first, int32_t count,
-                          int32_t *saw) {
+                          int32_t *flags) {
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);
     const uint32_t at = end_of(tile, i), end = end_of(tile, i + 1);
     const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
 #if TALLY_IS_PLAIN
     if (TALLY_NAN == 0 && is_plain(work->digits) && !tally_any(n > 2)) {
         if (lane < count)
-            *saw |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + at,
-                                  (int32_t)n);
+            *flags |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + at,
+                                    (int32_t)n);
         return 1;
     }
 #endif
     if (tally_any(n > 4)) return 0;
     node_t node = thread_node(tile->x + at, tile->y + at, (int32_t)n, 4);
-    if (lane < count) *saw |= put_result(work, tile->opening, i, node);
+    if (lane < count) *flags |= put_result(work, tile->opening, i, node);
     return 1;
 }
 
@@ -161,16 +161,16 @@ TALLY_FN int32_t take_alone(const tally_segments_work *work, const tile_t *tile,
 TALLY_FN int32_t take_each(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
     const int32_t later = sizeof(node_t) <= 24, is_mine = many >> tally_lane() & 1;
     node_t mine = nothing();
-    int32_t saw = 0;
+    int32_t flags = 0;
     for (; many != 0; many &= many - 1) {
         const int32_t from = __builtin_ffs((int32_t)many) - 1;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
                       n = (int32_t)tally_shuffle((uint32_t)span.n, from);
         const node_t node = shared_run(tile->x + at, tile->y + at, n);
         if (tally_lane() == from) mine = node;
-        if (!later && tally_lane() == from) saw |= put_result(work, tile->opening, i, mine);
+        if (!later && tally_lane() == from) flags |= put_result(work, tile->opening, i, mine);
     }
-    return later && is_mine ? saw | put_result(work, tile->opening, i, mine) : saw;
+    return later && is_mine ? flags | put_result(work, tile->opening, i, mine) : flags;
 }
 
 #if TALLY_BY_LANES
@@ -197,7 +197,7 @@ TALLY_FN int32_t share_lanes(uint32_t *some, int32_t n, int32_t *log_lanes) {
 /* The same, some at once. */
 TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span,
                               uint32_t many) {
-    int32_t saw = 0;
+    int32_t flags = 0;
     while (many != 0) {
         int32_t log_lanes;
         const int32_t found = share_lanes(&many, span.n, &log_lanes), from = found < 0 ? 0 : found,
@@ -206,14 +206,14 @@ TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *til
                       n = (int32_t)tally_shuffle((uint32_t)span.n, from);
         const node_t node = parts_node(tile->x, at, found < 0 ? 0 : n, lanes, 0);
         const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
-        if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) saw |= put_result(work, tile->opening, whose, node);
+        if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) flags |= put_result(work, tile->opening, whose, node);
     }
-    return saw;
+    return flags;
 }
 TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
     const uint32_t single = TALLY_NEEDS_LEAVES ? many & tally_ballot(span.n <= TALLY_DEVICE_LEAF) : many;
-    const int32_t saw = take_several(work, tile, i, span, single);
-    return many == single ? saw : saw | take_each(work, tile, i, span, many & ~single);
+    const int32_t flags = take_several(work, tile, i, span, single);
+    return many == single ? flags : flags | take_each(work, tile, i, span, many & ~single);
 }
 #else
 TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
@@ -244,7 +244,7 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
 TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed, int32_t count,
                              int32_t i) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
-    int32_t saw = 0;
+    int32_t flags = 0;
     (void)i;
 #if TALLY_COLUMN_MOST > 0
     if (sizeof(column_t) <= TALLY_COLUMN_MOST && count > TALLY_COLUMNS_PAY) {
@@ -260,9 +260,9 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
         int32_t mine = k + lane / lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
         span_t span = span_of(tile, segment, is_there);
         node_t node = lanes_node(tile->x + span.at, tile->y + span.at, span.n, 0);
-        if (is_there && lane % lanes == 0) saw |= put_result(work, tile->opening, segment, node);
+        if (is_there && lane % lanes == 0) flags |= put_result(work, tile->opening, segment, node);
     }
-    return saw;
+    return flags;
 }
 #undef TALLY_COLUMNS_PAY
 #endif

@@ -31,15 +31,15 @@ TALLY_FN int32_t take_all_listed(const tally_segments_work *work, const tile_t *
                                  int32_t longs, int32_t count) {
     const int32_t share = share_of(longs), each = share < 4 ? share : 4, other = share_of(count - longs);
     const int32_t many = other < TALLY_WARP ? other : TALLY_WARP;
-    int32_t k = tally_warp() * each, saw = 0;
+    int32_t k = tally_warp() * each, flags = 0;
     if (k >= longs) k = longs + tally_warp() * many;
     while (k < count) {
         const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : many;
-        saw |= take_listed(work, tile, listed + k, end - k < most ? end - k : most, 0);
+        flags |= take_listed(work, tile, listed + k, end - k < most ? end - k : most, 0);
         k += TALLY_CONSUMER_WARPS * most;
         if (are_long && k >= longs) k = longs + tally_warp() * many;
     }
-    return saw;
+    return flags;
 }
 TALLY_FN void clear_waiting(waiting_t *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
 
@@ -61,7 +61,7 @@ TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *til
         if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
         if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
     }
-    if (found > room && lane == 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS); /* they overlap */
+    if (found > room && lane == 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS); /* they overlap */
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (tally_warp() == TALLY_CONSUMER_WARPS - 1) clear_waiting(waiting); /* for the next tile */
     return take_all_listed(work, tile, list, longs, count);
@@ -72,23 +72,23 @@ TALLY_FN void begin_lists(shared_t *its) { clear_waiting(&its->waiting); }
 TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, shared_t *its, all_shared_t *all) {
     const int32_t own = tile->own;
     waiting_t *const waiting = &its->waiting;
-    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
+    int32_t flags = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
     if (own == 0) return 0; /* the same in all threads */
     const turns_t turns = turns_of(own);
     for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
-        may_be_few = may_be_few && take_few(work, tile, first, count, &saw);
+        may_be_few = may_be_few && take_few(work, tile, first, count, &flags);
         if (may_be_few) continue;
         const int32_t i = first + tally_lane() * turns.apart;
         const span_t span = span_of(tile, i, i < own);
-        saw |= span.saw;
+        flags |= span.flags;
         if (segment_waits(tile, span))
             tally_arrive(&waiting->counted[length_of(span.n)], UINT32_MAX);
         else if (i < own && span.n <= alone_most)
-            saw |= take_alone(work, tile, i, span);
+            flags |= take_alone(work, tile, i, span);
     }
     tally_consumer_barrier(TALLY_CONSUMERS);
-    return saw | take_waiting(work, tile, waiting, all->list);
+    return flags | take_waiting(work, tile, waiting, all->list);
 }
 
 #endif

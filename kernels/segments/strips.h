@@ -68,12 +68,12 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
                           uint16_t *list, int32_t *count, int32_t *is_none) {
     const int32_t own = tile->own;
     const turns_t turns = turns_of(own);
-    int32_t saw = 0;
+    int32_t flags = 0;
     for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + tally_lane() * turns.apart, is_there = i < own;
         const span_t span = span_of(tile, i, is_there);
         const uint32_t some = tally_ballot(span.n > 2), those_before = some & (((uint32_t)1 << tally_lane()) - 1);
-        saw |= span.saw;
+        flags |= span.flags;
         if (span.n > 2) {
             mark(borders, before + span.at + span.n);
             if (i == 0 || (uint32_t)span.at - end_of(tile, i - 1) <= 2)
@@ -81,13 +81,13 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
             list[*count + __builtin_popcount(those_before)] =
                 (uint16_t)i; /* as put_in_list does, for which there is no register left */
         } else if (is_there && is_plain(work->digits))
-            saw |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
-                                 span.n);
+            flags |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
+                                   span.n);
         else
             *is_none |= is_there; /* put_result is too much to have it here */
         *count += __builtin_popcount(some);
     }
-    return saw;
+    return flags;
 }
 
 /* ---- then: strips ---- */
@@ -239,7 +239,7 @@ TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, 
                            const strips_t *strips) {
     const opening_t *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
     const int32_t alone = are_more_alone(strips) ? many_alone : most_alone;
-    int32_t saw = 0;
+    int32_t flags = 0;
     TALLY_ROLLED
     for (int32_t k = tally_lane(); k - tally_lane() < count; k += TALLY_WARP) {
         const int32_t is_there = k < count, i = is_there ? list[k] : 0;
@@ -249,9 +249,9 @@ TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, 
         if (span.n > 2 && span.n <= alone) mine.sum = sum_alone(work, o, strips, span.at, span.n);
         sum_several(work, o, strips, tally_ballot(span.n > alone), span, &mine);
         if (!is_there) continue;
-        saw |= put_result(work, o, i, mine);
+        flags |= put_result(work, o, i, mine);
     }
-    return saw;
+    return flags;
 }
 TALLY_FN node_t leaf_of_strips(const tally_segments_work *work, const opening_t *o, const strips_t *strips, int32_t at,
                                int32_t n) {

@@ -130,7 +130,7 @@ TALLY_FN void place_segment_ids(const tally_segments_work *work, const opening_t
     if (o->are_wide) narrow_entries(buffer + o->ends.buffer + skew, o->values, o->from.segment);
     int32_t is_bad = place_rows(o, here, places, skew / 4, segment);
     if (tally_warp() == TALLY_CONSUMER_WARPS - 1) is_bad |= place_rest(o, here + skew / 4, places, segment);
-    if (is_bad) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
     if (o->begun > 0) tally_consumer_barrier(TALLY_CONSUMERS);
 }
 

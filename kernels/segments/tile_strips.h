@@ -15,8 +15,9 @@ TALLY_FN int32_t is_for_strips(const tile_t *tile) {
     const int32_t own = tile->own;
     return (own >= least_in_strips || own < few_in_strips) && own <= most_in_strips && tile->values > 4 * own;
 }
-/* All that the tile has, by strips: what was seen in *saw; false, if its values are too far apart: it has lost them. */
-TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *saw) {
+/* All that the tile has, by strips: what was seen in *flags; false, if its values are too far apart: it has lost them.
+ */
+TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *flags) {
     const int32_t warp = tally_warp(), lane = tally_lane(), before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
     const int32_t count = (before + tile->values + strip_values - 1) / strip_values;
     in_strips_t *const in = &all->in_strips;
@@ -30,7 +31,7 @@ TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile
     strips.before = before;
     if (warp == TALLY_CONSUMER_WARPS - 1) mark_leaves(strips.borders, before, tile->opening);
     if (warp == TALLY_CONSUMER_WARPS - 2) clear_around(&strips, tile->values, count);
-    *saw |= mark_own(work, tile, strips.borders, before, list, &listed, &is_none);
+    *flags |= mark_own(work, tile, strips.borders, before, list, &listed, &is_none);
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (TALLY_IS_ANCHORED) strips.last = last_bit(in->high, log_in_tile(tile->values));
     if (TALLY_BORDERS_BESIDE && tally_thread() == 0) in->turn = strips.borders == in->borders[0];
@@ -51,14 +52,14 @@ TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile
     runs_t edges = runs_of_edges(tile->opening);
     edges.until = leaves_in(tile->opening->run_n[0]) + (lane == 0 ? 0 : leaves_in(tile->opening->run_n[1]));
     put_runs(work, tile, edges, 0, &strips);
-    *saw |= close_own(work, tile, list, listed, &strips);
+    *flags |= close_own(work, tile, list, listed, &strips);
     return 1;
 }
 #else
 TALLY_FN void begin_strips(all_shared_t *all) { (void)all; }
 TALLY_FN int32_t is_for_strips(const tile_t *tile) { return (void)tile, 0; }
-TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *saw) {
-    return (void)work, (void)tile, (void)all, (void)saw, 0;
+TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *flags) {
+    return (void)work, (void)tile, (void)all, (void)flags, 0;
 }
 #endif
 

@@ -153,13 +153,13 @@ TALLY_RARE double tally_wide_spread(tally_wide sum, tally_wide squares, int64_t 
     return tally_clean_f64(
         tally_spread_result(tally_number_of(sum, &room), tally_number_of(squares, &rooms), n, final, final->format));
 }
-/* A sum as final.as says, in 64 bits: an integer, the nearest one if it does not fit (then *saw says so), or a double's
- * bits. */
-TALLY_RARE uint64_t tally_wide_sum(tally_wide sum, int is_signed, const tally_final *final, int *saw) {
+/* A sum as final.as says, in 64 bits: an integer, the nearest one if it does not fit (then *flags says so), or a
+ * double's bits. */
+TALLY_RARE uint64_t tally_wide_sum(tally_wide sum, int is_signed, const tally_final *final, int *flags) {
     if (final->as == TALLY_AS_FLOAT) return (uint64_t)tally_bits_f64(tally_wide_mean(sum, 1, final->format));
     if (final->as == TALLY_AS_U64) is_signed = 0;
     if (final->wraps || tally_fits_word(sum, is_signed)) return sum.w0;
-    *saw |= TALLY_SAW_OVERFLOW;
+    *flags |= TALLY_FLAG_OVERFLOW;
     if ((int64_t)sum.w2 < 0) return is_signed ? TALLY_SIGN_BIT : 0;
     return is_signed ? TALLY_SIGN_BIT - 1 : UINT64_MAX;
 }

@@ -13,14 +13,14 @@ typedef struct job {
     int64_t chunk, chunks; /* values of a chunk, chunks of the axis */
     tally__node *nodes;    /* for each outer index, panel and chunk: width nodes (more than one chunk only) */
     tally__shares shares;  /* what threads take in turn */
-    _Atomic int saw;       /* TALLY_SAW_... */
+    _Atomic int flags;     /* TALLY_FLAG_... */
     _Atomic bool starved;
 } job;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static void note(job *j, int saw) {
-    if (saw & ~j->saw) j->saw |= saw;
+static void note(job *j, int flags) {
+    if (flags & ~j->flags) j->flags |= flags;
 }
 
 /* Panel number k of all outer indices. */
@@ -178,6 +178,6 @@ tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, co
         status = take_tasks(&j, threads);
         tally__release(&spec->allocator, j.nodes);
     }
-    report->saw = j.saw;
+    report->flags = j.flags;
     return status;
 }

@@ -15,13 +15,13 @@ static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, 
     tally__room room;
     if (spec->exact && in->packed && in->count > 0 && in->count <= 4 * kernel->leaf) { /* no node of limbs for so few */
         const int64_t offsets[2] = {0, in->count};
-        report->saw = kernel->segments(kernel, in->x, in->y, in->count, offsets, 1, &spec->final, result);
-        report->saw |= tally__store(spec, sink, 0, 1, result);
+        report->flags = kernel->segments(kernel, in->x, in->y, in->count, offsets, 1, &spec->final, result);
+        report->flags |= tally__store(spec, sink, 0, 1, result);
         return TALLY_OK;
     }
     cpu_tree(spec, in, 0, in->count, 0, &room.node);
-    report->saw = kernel->finish_node(kernel, &room.node, &spec->final, result);
-    report->saw |= tally__store(spec, sink, 0, 1, result);
+    report->flags = kernel->finish_node(kernel, &room.node, &spec->final, result);
+    report->flags |= tally__store(spec, sink, 0, 1, result);
     return TALLY_OK;
 }
 

@@ -467,13 +467,13 @@ static void strip_nodes(const tally__kernel *kernel, strip_t *s, const raw_t *x,
 /* Results of nodes. */
 static int finish_strip(const tally__kernel *kernel, strip_t *s, const tally_final *final, char *results) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    int saw = 0;
+    int flags = 0;
     for (int64_t p = 0; p < s->width; p++) {
         char result[TALLY_RESULT_BYTES];
-        saw |= kernel_finish(kernel, tally__node_at(kernel, s->nodes, p), final, result);
+        flags |= kernel_finish(kernel, tally__node_at(kernel, s->nodes, p), final, result);
         place_in_leaf(results, p, result, bytes);
     }
-    return saw;
+    return flags;
 }
 /* Rows as internal.h says. Columns that are one block are concluded from their parts; of f64 products such blocks are
  * small, as larger ones would need more levels than there are parts. */
@@ -483,7 +483,7 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
     const int64_t few = rows > 0 ? near_values / rows / 8 * 8 : 0;
     const bool one_block = results && is_quick(final) && few > 0;
     strip_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
-    int saw = 0;
+    int flags = 0;
     (void)first;
     for (int64_t p = 0; p < width; p += s->width) {
         const raw_t *x = (const raw_t *)vx + p, *y = (const raw_t *)vy + p;
@@ -493,11 +493,11 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
         lay_out(s, one_block && few < most ? few : most, stride);
         clear_strip(s);
         if (one_block && rows <= block_rows(s) && conclude_strip(kernel, s, x, y, rows, stride, final, to, &empty)) {
-            saw |= empty ? TALLY_SAW_EMPTY : 0;
+            flags |= empty ? TALLY_FLAG_EMPTY : 0;
             continue;
         }
         strip_nodes(kernel, s, x, y, rows, stride, results ? (void *)s->nodes : tally__node_at(kernel, nodes, p));
-        if (results) saw |= finish_strip(kernel, s, final, to);
+        if (results) flags |= finish_strip(kernel, s, final, to);
     }
-    return saw;
+    return flags;
 }

@@ -541,7 +541,7 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
             place_in_leaf(to, s, result, bytes);
         }
     }
-    return empty ? TALLY_SAW_EMPTY : 0;
+    return empty ? TALLY_FLAG_EMPTY : 0;
 }
 
 /* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so
@@ -562,19 +562,19 @@ static __attribute__((noinline)) void sparse_segments(const tally__kernel *kerne
 static int reduce_segments(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
                            const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const size_t bytes = tally__result_bytes(kernel, final);
-    int saw = 0;
+    int flags = 0;
     for (int64_t at = 0; at < count; at += TALLY_SIFTED) {
         char *to = (char *)results + (size_t)at * bytes;
         int64_t some = count - at < TALLY_SIFTED ? count - at : TALLY_SIFTED,
                 filled = tally__cpu_tiles()->count_filled(offsets + at, some);
         if (filled > some / 2)
-            saw |= dense_segments(kernel, x, y, limit, offsets + at, some, final, to);
+            flags |= dense_segments(kernel, x, y, limit, offsets + at, some, final, to);
         else {
             sparse_segments(kernel, x, y, limit, offsets + at, some, filled, final, to);
-            saw |= TALLY_SAW_EMPTY;
+            flags |= TALLY_FLAG_EMPTY;
         }
     }
-    return saw;
+    return flags;
 }
 
 #include "exact_functions.h"

@@ -27,12 +27,12 @@ typedef struct job {
     char *buffers; /* of all threads */
     size_t buffer_bytes;
     _Atomic int64_t next_buffer;
-    _Atomic int saw;
+    _Atomic int flags;
     _Atomic bool starved;
 } job;
 
-static void note(job *j, int saw) {
-    if (saw & ~j->saw) j->saw |= saw;
+static void note(job *j, int flags) {
+    if (flags & ~j->flags) j->flags |= flags;
 }
 static int64_t length_of(const job *j, int64_t s) { return j->g->ends[s] - j->g->begins[s]; }
 static bool is_long(const job *j, int64_t s) {
@@ -220,7 +220,7 @@ static tally_status reduce_long(job *j, int64_t s) {
     sink.data += s * j->inner * sink.stride;
     const bool is_copied = j->g->order != NULL && !j->wide;
     const tally_status status = (is_copied ? reduce_copy : reduce_rows)(j, s, &sink, &report);
-    note(j, report.saw);
+    note(j, report.flags);
     return status;
 }
 
@@ -256,6 +256,6 @@ tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in,
     tally__release(&spec->allocator, j.begins);
     for (int64_t s = 0; some_long && status == TALLY_OK && s < g->count; s++)
         if (is_long(&j, s)) status = reduce_long(&j, s);
-    report->saw = j.saw;
+    report->flags = j.flags;
     return status;
 }

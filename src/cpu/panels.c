@@ -110,13 +110,13 @@ int tally__panel_tree(const tally__panels *p, const tally__workspace *w, const t
     const int64_t most = many ? kernel->rows_most : kernel->leaf;
     const char *x, *y;
     int64_t stride, leaves = 0;
-    int saw = 0;
+    int flags = 0;
     for (int64_t i = 0; i < width && n == 0; i++) kernel->give_nothing(kernel, tally__node_at(kernel, w->node, i));
     for (int64_t done = 0; done < n; leaves++) {
         const int64_t rows = least(n - done, most);
         int k = 0;
         reach(p, w, panel, at + done, rows, &x, &y, &stride);
-        saw |= kernel->rows(kernel, x, y, rows, stride, width, at + done, &p->spec->final, w->lanes, w->node, NULL);
+        flags |= kernel->rows(kernel, x, y, rows, stride, width, at + done, &p->spec->final, w->lanes, w->node, NULL);
         done += rows;
         if (done == n) break;
         if (!p->spec->order_shows && leaves > 0) { /* one level will do */
@@ -128,17 +128,17 @@ int tally__panel_tree(const tally__panels *p, const tally__workspace *w, const t
     }
     for (int k = 0; leaves >> k; k++)
         if (leaves >> k & 1) lift_panel(kernel, w, k, width);
-    return saw;
+    return flags;
 }
 
 int tally__finish_panel(const tally__panels *p, const tally__workspace *w, const tally__panel *panel,
                         tally__node *nodes) {
     const tally__kernel *kernel = p->spec->kernel;
-    int saw = 0;
+    int flags = 0;
     for (int64_t i = 0; i < panel->width; i++)
-        saw |= kernel->finish_node(kernel, tally__node_at(kernel, nodes, i), &p->spec->final,
-                              w->results + (size_t)i * p->spec->result_bytes);
-    return saw | tally__store(p->spec, p->sink, panel->first, panel->width, w->results);
+        flags |= kernel->finish_node(kernel, tally__node_at(kernel, nodes, i), &p->spec->final,
+                                     w->results + (size_t)i * p->spec->result_bytes);
+    return flags | tally__store(p->spec, p->sink, panel->first, panel->width, w->results);
 }
 
 int tally__reduce_panel(const tally__panels *p, const tally__workspace *w, const tally__panel *panel, int64_t n) {
@@ -146,13 +146,13 @@ int tally__reduce_panel(const tally__panels *p, const tally__workspace *w, const
     const char *x, *y;
     int64_t stride;
     if (n == 0 || n > kernel->leaf) {
-        const int saw = tally__panel_tree(p, w, panel, 0, n);
-        return saw | tally__finish_panel(p, w, panel, w->node);
+        const int flags = tally__panel_tree(p, w, panel, 0, n);
+        return flags | tally__finish_panel(p, w, panel, w->node);
     }
     /* one leaf: its results can be made in the output itself */
     const tally__sink *sink = p->sink;
     char *const results = sink->direct ? sink->data + panel->first * sink->stride : w->results;
     reach(p, w, panel, 0, n, &x, &y, &stride);
-    const int saw = kernel->rows(kernel, x, y, n, stride, panel->width, 0, &p->spec->final, w->lanes, NULL, results);
-    return sink->direct ? saw : saw | tally__store(p->spec, sink, panel->first, panel->width, results);
+    const int flags = kernel->rows(kernel, x, y, n, stride, panel->width, 0, &p->spec->final, w->lanes, NULL, results);
+    return sink->direct ? flags : flags | tally__store(p->spec, sink, panel->first, panel->width, results);
 }

@@ -40,7 +40,7 @@ typedef struct tally__panel {
 /* Panel number k of results that begin at `first`, over vectors from place `begin` on. */
 tally__panel tally__panel_at(const tally__panels *p, int64_t begin, int64_t first, int64_t k);
 
-/* The trees over the values with indexes at ... at + n, to w->node. Returns TALLY_SAW_... */
+/* The trees over the values with indexes at ... at + n, to w->node. Returns TALLY_FLAG_... */
 int tally__panel_tree(const tally__panels *p, const tally__workspace *w, const tally__panel *panel, int64_t at,
                       int64_t n);
 /* Stores the results of nodes. */

@@ -28,7 +28,7 @@ typedef struct job {
     span *longs;
     int64_t long_room;
     _Atomic int64_t long_count;
-    _Atomic int saw;     /* TALLY_SAW_... */
+    _Atomic int flags;   /* TALLY_FLAG_... */
     _Atomic int64_t bad; /* a segment (segment ids: a value) that does not fit, or -1 */
 } job;
 
@@ -39,8 +39,8 @@ static void spoil(job *j, int64_t where) {
     atomic_compare_exchange_strong(&j->bad, &none, where);
 }
 
-static void note(job *j, int saw) {
-    if (saw & ~j->saw) j->saw |= saw;
+static void note(job *j, int flags) {
+    if (flags & ~j->flags) j->flags |= flags;
 }
 
 /* ---- one batch of segments ---- */
@@ -432,7 +432,7 @@ tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, 
         TALLY_CHECK(j.longs != NULL, NO_MEMORY, "no memory for a list of %lld long segments", (long long)j.long_room);
     }
     status = work(&j, threads);
-    report->saw = j.saw;
+    report->flags = j.flags;
     tally__release(&spec->allocator, j.starts);
     tally__release(&spec->allocator, j.longs);
     return status;

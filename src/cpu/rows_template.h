@@ -57,7 +57,7 @@ static TALLY_TARGET int narrow_rows(const tally__kernel *kernel, const raw_t *x,
                                     int64_t width, int64_t first, const tally_final *final, tally__node *nodes,
                                     void *results) {
     TALLY_T leaf[TALLY_LEAF];
-    int saw = 0;
+    int flags = 0;
     for (int64_t p = 0; p < width; p++) {
         node_t node;
         result_t result;
@@ -67,10 +67,10 @@ static TALLY_TARGET int narrow_rows(const tally__kernel *kernel, const raw_t *x,
             __builtin_memcpy((void *)tally__node_at(kernel, nodes, p), &node, sizeof node);
             continue;
         }
-        saw |= conclude(node, final, &result);
+        flags |= conclude(node, final, &result);
         write(results, p, result);
     }
-    return saw;
+    return flags;
 }
 #endif
 
@@ -83,7 +83,7 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
     int64_t columns = TALLY_COLUMNS_OF(rows);
     int64_t present = rows < columns ? rows : columns;
     lanes_t lanes = carve(&scratch, present * width);
-    int empty = 0, care = 0, saw;
+    int empty = 0, care = 0, flags;
 #if TALLY_FLOAT && TALLY_NAN == 1
     int32_t *counts;
 #endif
@@ -122,15 +122,15 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
         empty |= node.n == 0;
         care |= TALLY_NEEDS_WIDE(node, final);
     }
-    saw = empty ? TALLY_SAW_EMPTY : 0;
+    flags = empty ? TALLY_FLAG_EMPTY : 0;
     for (int64_t p = 0; p < width && care; p++) {
         node_t node = TALLY_SEALED(p);
         result_t result;
         if (!TALLY_NEEDS_WIDE(node, final)) continue;
-        saw |= conclude(node, final, &result);
+        flags |= conclude(node, final, &result);
         write(results, p, result);
     }
-    return saw;
+    return flags;
 }
 #undef TALLY_COUNT_OF
 #undef TALLY_SEALED

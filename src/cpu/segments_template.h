@@ -136,7 +136,7 @@ TALLY_INLINE TALLY_TARGET int32_t slot_count(const TALLY_T *x, const TALLY_T *y,
 #define TALLY_SLOT_Y (TALLY_KERNEL_INPUTS == 2 ? slots->y + i * width : TALLY_SLOT_X)
 #define TALLY_SLOT_COUNT slot_count(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], lengths[i], width)
 
-/* Results of the slots, side by side. Returns what was seen (TALLY_SAW_...) in those that fit their slots, and
+/* Results of the slots, side by side. Returns what was seen (TALLY_FLAG_...) in those that fit their slots, and
  * TALLY_CAREFUL if any result may be wrong because it takes more care than lanes can. */
 TALLY_INLINE TALLY_TARGET int reduce_slots(const slots_t *slots, const tally__kinds *kinds, const int width,
                                            const tally_final *final, result_anywhere_t *results) {
@@ -173,7 +173,7 @@ TALLY_INLINE TALLY_TARGET int reduce_slots(const slots_t *slots, const tally__ki
 #undef TALLY_SLOT_COUNT
 #undef TALLY_SLOT_X
 #undef TALLY_SLOT_Y
-    return (empty ? TALLY_SAW_EMPTY : 0) | (care ? TALLY_CAREFUL : 0);
+    return (empty ? TALLY_FLAG_EMPTY : 0) | (care ? TALLY_CAREFUL : 0);
 }
 /* Results of a whole bunch, from where all of a slot can be read. */
 #define TALLY_SHORT_SEGMENTS(name, width)                                                                           \
@@ -193,7 +193,7 @@ TALLY_SHORT_SEGMENTS(wide_segments, TALLY_WIDE_SLOT)
 /* The `count` segments of a bunch that `list` names, or the first ones; none is empty. */
 TALLY_APART TALLY_TARGET int other_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets,
                                             const int32_t *list, int count, const tally_final *final, char *results) {
-    int saw = 0;
+    int flags = 0;
     for (int i = 0; i < count; i++) {
         const int s = list == NULL ? i : list[i];
         const int64_t begin = offsets[s], n = offsets[s + 1] - begin;
@@ -205,17 +205,17 @@ TALLY_APART TALLY_TARGET int other_segments(const raw_t *x, const raw_t *y, int6
             node = small_node(x + begin, y + begin, n, 0);
         else
             node = edge_node(x + begin, y + begin, n, limit - begin, 0);
-        saw |= conclude(node, final, &result);
+        flags |= conclude(node, final, &result);
         write(results, s, result);
     }
-    return saw;
+    return flags;
 }
 /* Every result is that of nothing. */
 TALLY_APART TALLY_TARGET int empty_segments(int count, const tally_final *final, char *results) {
     result_t empty;
-    int saw = conclude(nothing(), final, &empty);
+    int flags = conclude(nothing(), final, &empty);
     for (int s = 0; s < count; s++) write(results, s, empty);
-    return saw;
+    return flags;
 }
 /* At most TALLY_BUNCH segments, some of them empty or short. */
 static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets, int count,
@@ -224,7 +224,7 @@ static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t l
     const bool slots =
         count == TALLY_BUNCH && offsets[count] <= limit - TALLY_WIDE_SLOT && (kinds->seen & TALLY_SEEN_SHORT) != 0;
     tally__list list, long_list, *others = &list;
-    int saw, listed = tally__longer(kinds, count, slots ? TALLY_NARROW_SLOT : 0, list);
+    int flags, listed = tally__longer(kinds, count, slots ? TALLY_NARROW_SLOT : 0, list);
     if (slots && (kinds->seen & TALLY_SEEN_WIDE)) {
         int longs = tally__longer(kinds, count, TALLY_WIDE_SLOT, long_list);
         if (listed - longs >= TALLY_BUNCH / 8) { /* so many pay for lanes of twice the width */
@@ -233,25 +233,25 @@ static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t l
         }
     }
     if (!slots)
-        saw = (kinds->seen & TALLY_SEEN_EMPTY) ? empty_segments(count, final, results) : 0;
+        flags = (kinds->seen & TALLY_SEEN_EMPTY) ? empty_segments(count, final, results) : 0;
     else if (others == &list)
-        saw = narrow_segments(x, y, offsets, kinds, final, made);
+        flags = narrow_segments(x, y, offsets, kinds, final, made);
     else
-        saw = wide_segments(x, y, offsets, kinds, final, made);
-    if (saw & TALLY_CAREFUL) { /* once more, one by one */
-        saw -= TALLY_CAREFUL;
+        flags = wide_segments(x, y, offsets, kinds, final, made);
+    if (flags & TALLY_CAREFUL) { /* once more, one by one */
+        flags -= TALLY_CAREFUL;
         others = &list;
         listed = tally__longer(kinds, count, 0, list);
     }
-    if (listed > 0) saw |= other_segments(x, y, limit, offsets, *others, listed, final, results);
-    return saw;
+    if (listed > 0) flags |= other_segments(x, y, limit, offsets, *others, listed, final, results);
+    return flags;
 }
 
 static TALLY_TARGET int reduce_segments(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
                                         const int64_t *offsets, int64_t count, const tally_final *final,
                                         void *results) {
     const raw_t *x = vx, *y = vy;
-    int saw = 0;
+    int flags = 0;
     (void)kernel;
     for (int64_t at = 0; at < count; at += TALLY_BUNCH) {
         int bunch = (int)(count - at < TALLY_BUNCH ? count - at : TALLY_BUNCH);
@@ -260,9 +260,9 @@ static TALLY_TARGET int reduce_segments(const tally__kernel *kernel, const void 
         tally__kinds kinds;
         tally__kinds_of(&kinds, from, bunch);
         if (kinds.seen == TALLY_SEEN_LONG)
-            saw |= other_segments(x, y, limit, from, NULL, bunch, final, to);
+            flags |= other_segments(x, y, limit, from, NULL, bunch, final, to);
         else
-            saw |= mixed_segments(x, y, limit, from, bunch, &kinds, final, to);
+            flags |= mixed_segments(x, y, limit, from, bunch, &kinds, final, to);
     }
-    return saw;
+    return flags;
 }

@@ -186,7 +186,8 @@ bool tally__call_needs_staging(const tally__call *call) {
 }
 
 /* Natural results to their type and place in memory of the device, behind the kernel that gives them. */
-static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw) {
+static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count,
+                            tally__cu_address flags) {
     const tally__spec *spec = call->spec;
     const int64_t blocks = tally__over(count, TALLY_THREADS);
     const tally_convert_work work = {.from = (const char *)(uintptr_t)staging,
@@ -197,7 +198,7 @@ static tally_status convert(const tally__call *call, tally__cu_address staging, 
                                      .components = spec->components,
                                      .to = call->sink->data,
                                      .to_stride = call->sink->stride,
-                                     .saw = (int32_t *)(uintptr_t)saw,
+                                     .flags = (int32_t *)(uintptr_t)flags,
                                      .wanted = call->wanted};
     tally__loaded loaded;
     TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_CONVERT, &loaded));
@@ -216,19 +217,19 @@ static tally_status store(const tally__call *call, tally__cu_address staging, in
     for (int64_t first = 0; first < count && status == TALLY_OK; first += BATCH) {
         int64_t some = count - first < BATCH ? count - first : BATCH;
         status = tally__call_fetch(call, buffer, staging + (size_t)first * bytes, (size_t)some * bytes);
-        if (status == TALLY_OK) report->saw |= tally__store(call->spec, call->sink, first, some, buffer);
+        if (status == TALLY_OK) report->flags |= tally__store(call->spec, call->sink, first, some, buffer);
     }
     tally__release(&call->spec->allocator, buffer);
     return status;
 }
 
 tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
-                                  tally__cu_address saw, tally__report *report) {
+                                  tally__cu_address flags, tally__report *report) {
     int32_t seen = 0;
-    if (converts(call)) TALLY_TRY(convert(call, staging, count, saw));
-    if (call->sink_on_device && (saw == 0 || !call->spec->options.checked)) return TALLY_OK;
-    TALLY_TRY(tally__call_fetch(call, &seen, saw, sizeof seen));
-    report->saw |= seen;
-    return call->sink_on_device || (seen & TALLY_SAW_BAD_SEGMENTS) != 0 ? TALLY_OK
-                                                                        : store(call, staging, count, report);
+    if (converts(call)) TALLY_TRY(convert(call, staging, count, flags));
+    if (call->sink_on_device && (flags == 0 || !call->spec->options.checked)) return TALLY_OK;
+    TALLY_TRY(tally__call_fetch(call, &seen, flags, sizeof seen));
+    report->flags |= seen;
+    return call->sink_on_device || (seen & TALLY_FLAG_BAD_SEGMENTS) != 0 ? TALLY_OK
+                                                                         : store(call, staging, count, report);
 }

@@ -65,10 +65,10 @@ tally_status tally__call_store(const tally__call *call, tally__cu_address to, co
 
 /* Whether kernels cannot write results where they belong: they go to scratch memory first, natural and side by side. */
 bool tally__call_needs_staging(const tally__call *call);
-/* `count` such results at `staging` (if they need one) go on to where they belong. *saw, on the device, is what kernels
- * have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is no
- * segmentation (TALLY_SAW_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
+/* `count` such results at `staging` (if they need one) go on to where they belong. *flags, on the device, is what
+ * kernels have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is
+ * no segmentation (TALLY_FLAG_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
 tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
-                                  tally__cu_address saw, tally__report *report);
+                                  tally__cu_address flags, tally__report *report);
 
 #endif

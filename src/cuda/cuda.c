@@ -24,22 +24,22 @@ static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, finished ? TALLY_GIVES_RESULT : TALLY_GIVES_NODE, 0));
     TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &room, c->scratch.node,
                                 finished ? kernel->result_bytes : tally__geometry_of(c->spec).node_size));
-    if (!finished) report->saw = kernel->finish_node(kernel, &room.node, &c->spec->final, result);
-    report->saw |= tally__store(c->spec, c->sink, 0, 1, result);
+    if (!finished) report->flags = kernel->finish_node(kernel, &room.node, &c->spec->final, result);
+    report->flags |= tally__store(c->spec, c->sink, 0, 1, result);
     return TALLY_OK;
 }
 
 /* What is to be told of the result of no values; a result of the caller's own operator is fine. */
-static int saw_of_nothing(const tally__spec *spec, const tally__sink *sink) {
+static int flags_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     char written[TALLY_RESULT_BYTES];
     tally__sink here = {written, sink->type, TALLY_RESULT_BYTES, false};
     tally__room room;
-    int saw;
+    int flags;
     if (spec->user != NULL) return 0;
     spec->kernel->give_nothing(spec->kernel, &room.node);
-    saw = spec->kernel->finish_node(spec->kernel, &room.node, &spec->final, result);
-    return saw | tally__store(spec, &here, 0, 1, result);
+    flags = spec->kernel->finish_node(spec->kernel, &room.node, &spec->final, result);
+    return flags | tally__store(spec, &here, 0, 1, result);
 }
 
 /* Scratch memory of the caller's is that GPU's. */
@@ -58,7 +58,7 @@ static tally_status reduce_here(tally__call *c, tally__report *report) {
     if (!c->sink_on_device) return reduce_to_host(c, report);
     TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, TALLY_GIVES_RESULT,
                                   needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
-    if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, c->sink); /* all that is known by now */
+    if (c->in.count == 0) report->flags = flags_of_nothing(c->spec, c->sink); /* all that is known by now */
     return tally__call_finalize(c, c->scratch.node, 1, 0, report);
 }
 

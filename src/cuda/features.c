@@ -67,7 +67,7 @@ typedef struct memory {
     int64_t slots[MOST_LEVELS];
     int levels;
 } memory;
-enum { HAS_NODES, IS_UNSURE, SAW, WORDS };
+enum { HAS_NODES, IS_UNSURE, FLAGS, WORDS };
 
 static memory lay_out(const tally__call *c, const tally_group_work *group) {
     const int64_t node_bytes = c->spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)tally__geometry_of(c->spec).node_size;
@@ -105,8 +105,8 @@ static tally_status launch_all(const tally__call *c, tally_features_work *work, 
     return TALLY_OK;
 }
 
-tally_status tally__reduce_features(tally__call *c, const tally_group_work *groups, int32_t *saw, tally__report *report,
-                                    bool *is_done) {
+tally_status tally__reduce_features(tally__call *c, const tally_group_work *groups, int32_t *flags,
+                                    tally__report *report, bool *is_done) {
     const tally__driver *driver = c->gpu->driver;
     const bool is_waited_for = !c->sink_on_device || c->spec->options.checked;
     const bool needs_staging = tally__call_needs_staging(c);
@@ -123,7 +123,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_group_work *grou
                             at_words = base + (tally__cu_address)m.words;
     work.out = (tally_results){.result = needs_staging ? (void *)(uintptr_t)staging : c->sink->data,
                                .result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride,
-                               .saw = saw != NULL ? saw : (int32_t *)(uintptr_t)at_words + SAW,
+                               .flags = flags != NULL ? flags : (int32_t *)(uintptr_t)at_words + FLAGS,
                                .final = c->spec->final};
     work.group.has_nodes = (int32_t *)(uintptr_t)at_words + HAS_NODES;
     work.group.is_unsure = (int32_t *)(uintptr_t)at_words + IS_UNSURE;
@@ -134,7 +134,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_group_work *grou
         if (words[IS_UNSURE] != 0) return *is_done = false, TALLY_OK;
     }
     TALLY_TRY(tally__call_finalize(c, staging, work.group.segments * work.group.inner,
-                                   (tally__cu_address)(uintptr_t)work.out.saw, report));
+                                   (tally__cu_address)(uintptr_t)work.out.flags, report));
     if (c->spec->exact && !is_waited_for) {
         *is_done = false;
         c->wanted = work.group.is_unsure;

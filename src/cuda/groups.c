@@ -12,8 +12,8 @@
 typedef struct job {
     tally__call *call;
     tally_segmentation kind;
-    tally_groups_work work; /* of the kernels of groups; work.saw is theirs */
-    int32_t *offsets_saw;   /* of those that make offsets, which find nothing that is not known */
+    tally_groups_work work; /* of the kernels of groups; work.flags is theirs */
+    int32_t *offsets_flags; /* of those that make offsets, which find nothing that is not known */
     int64_t *sums;          /* for them */
     tally__loaded groups;   /* kernels: the first is KEYS */
 } job;
@@ -44,7 +44,7 @@ static tally_offsets_work offsets_of(const job *j, const void *index, int bytes,
                                         .offsets = offsets,
                                         .offset_bytes = offset_bytes,
                                         .sums = j->sums},
-                                .saw = j->offsets_saw};
+                                .flags = j->offsets_flags};
 }
 
 /* ---- memory ---- */
@@ -55,8 +55,8 @@ static tally__cu_address place(job *j, tally__cu_address begin) {
     const bool are_sorted = j->kind != TALLY_UNSORTED_IDS;
     const int64_t digits = are_sorted ? 0 : TALLY_SORT_DIGITS * group->tiles;
     tally__cu_address end = begin;
-    j->work.saw = tally__take_memory(&end, 4);
-    j->offsets_saw = tally__take_memory(&end, 4);
+    j->work.flags = tally__take_memory(&end, 4);
+    j->offsets_flags = tally__take_memory(&end, 4);
     j->sums = tally__take_memory(
         &end, 8 * (tally__over(group->segments, TALLY_LENGTHS_BLOCK) + tally__over(digits, TALLY_LENGTHS_BLOCK) +
                    tally__over(group->vectors + group->segments + 2, TALLY_SEGMENT_IDS_BLOCK) + 2));
@@ -136,7 +136,7 @@ static tally_status place_sequence(job *j) {
     tally_group_work *group = &j->work.group;
     tally_offsets_work work = offsets_of(j, group->index, group->index_bytes, group->segments, group->vectors,
                                          (void *)(uintptr_t)group->offsets, group->offset_bytes);
-    work.saw = j->work.saw; /* they are the first to look at the index */
+    work.flags = j->work.flags; /* they are the first to look at the index */
     if (j->kind == TALLY_LENGTHS) return tally__offsets_of_lengths(j->call, &work);
     return j->kind == TALLY_SEGMENT_IDS ? tally__offsets_of_ids(j->call, &work) : TALLY_OK;
 }
@@ -144,7 +144,7 @@ static tally_status place_sequence(job *j) {
 /* In memory that place and place_sort have laid out. */
 static tally_status group_vectors(job *j, const sort_memory *sort) {
     const tally__driver *driver = j->call->gpu->driver;
-    TALLY_TRY(tally__gpu_check(driver, driver->fill((tally__cu_address)(uintptr_t)j->work.saw, 0, 4, j->call->stream),
+    TALLY_TRY(tally__gpu_check(driver, driver->fill((tally__cu_address)(uintptr_t)j->work.flags, 0, 4, j->call->stream),
                                "clear memory"));
     return j->kind == TALLY_UNSORTED_IDS ? sort_ids(j, sort)
            : j->kind == TALLY_BEGIN_END  ? place_begins(j)
@@ -182,9 +182,9 @@ static tally_status describe(job *j, tally__call *call, const tally_segments *se
 /* The host learns how many places there are, and whether all segments are within the array. */
 static tally_status count_places(job *j) {
     tally_group_work *group = &j->work.group;
-    int32_t saw = 0;
-    TALLY_TRY(tally__call_fetch(j->call, &saw, (tally__cu_address)(uintptr_t)j->work.saw, sizeof saw));
-    if (saw & TALLY_SAW_BAD_SEGMENTS) return refuse(j);
+    int32_t flags = 0;
+    TALLY_TRY(tally__call_fetch(j->call, &flags, (tally__cu_address)(uintptr_t)j->work.flags, sizeof flags));
+    if (flags & TALLY_FLAG_BAD_SEGMENTS) return refuse(j);
     if (j->kind != TALLY_BEGIN_END) return TALLY_OK;
     return tally__call_fetch(j->call, &group->places,
                              (tally__cu_address)(uintptr_t)(group->offsets + 8 * group->segments), 8);
@@ -268,9 +268,9 @@ static tally_status reduce_copies(job *j, tally__report *report) {
 static tally_status reduce_grouped(job *j, tally__report *report) {
     bool is_done = false;
     if (tally__reads_in_place(j->call, &j->work.group))
-        TALLY_TRY(tally__reduce_features(j->call, &j->work.group, j->work.saw, report, &is_done));
+        TALLY_TRY(tally__reduce_features(j->call, &j->work.group, j->work.flags, report, &is_done));
     if (!is_done) return reduce_copies(j, report);
-    return report->saw & TALLY_SAW_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
+    return report->flags & TALLY_FLAG_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
 }
 
 /* ---- calls ---- */
@@ -318,11 +318,11 @@ tally_status tally__reduce_groups(tally__call *call, const tally_segments *segme
 }
 
 tally_status tally__find_places(tally__call *call, const tally_segments *segments, tally_group_work *group,
-                                tally__cu_address *saw) {
+                                tally__cu_address *flags) {
     job j;
     TALLY_TRY(find_groups(&j, call, segments));
     const tally_group_work *found = &j.work.group;
-    *saw = (tally__cu_address)(uintptr_t)j.work.saw;
+    *flags = (tally__cu_address)(uintptr_t)j.work.flags;
     *group = (tally_group_work){.index = found->offsets,
                                 .index_bytes = found->offset_bytes,
                                 .vectors = found->vectors,

@@ -9,10 +9,10 @@
 tally_status tally__reduce_groups(tally__call *call, const tally_segments *segments, tally__report *report);
 
 /* For kernels of nodes: where the vectors of lengths, ids or a plan lie, as offsets with which kernels take them for
- * segments that follow one another; of scattered ones the call's input becomes copies, feature by feature. *saw, on the
- * device, is what the kernels before have seen. Nothing waits. */
+ * segments that follow one another; of scattered ones the call's input becomes copies, feature by feature. *flags, on
+ * the device, is what the kernels before have seen. Nothing waits. */
 tally_status tally__find_places(tally__call *call, const tally_segments *segments, tally_group_work *group,
-                                tally__cu_address *saw);
+                                tally__cu_address *flags);
 
 /* Makes the groups of begins and ends or of ids in any order, in memory that belongs to the plan from then on; waits
  * for them, and checks them. */

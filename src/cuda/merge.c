@@ -13,7 +13,7 @@ enum { MOST_PASSES = 32 };
 
 /* The table: what kernels tell, the passes, the arrays and the places where they begin. */
 typedef struct table {
-    tally_merge_told told;
+    tally_merge_report report;
     tally_merge_work passes[MOST_PASSES];
     tally_merge_array arrays[]; /* and behind them `before` */
 } table;
@@ -120,7 +120,7 @@ static tally_merge_work pass_of(const job *j, int number) {
                              .log_run = log_run_of(j, number),
                              .borders = (tally_merge_border *)(uintptr_t)j->borders,
                              .tiles = tiles_of(j, number),
-                             .told = ON_DEVICE(j, told)};
+                             .report = ON_DEVICE(j, report)};
     if (is_packed(pass.to, pass.to_stride, m->width)) pass.packed |= TALLY_MERGE_TO_PACKED;
     if (number == 0) {
         if (are_packed(m)) pass.packed |= TALLY_MERGE_FROM_PACKED;
@@ -142,7 +142,7 @@ static tally_status send_table(const job *j) {
     TALLY_CHECK(t != NULL, NO_MEMORY, "no memory for a table of %lld arrays", (long long)m->count);
     memset(t, 0, j->table_bytes);
     int64_t *const before = (int64_t *)(void *)(t->arrays + m->count), sum = 0;
-    t->told.misplaced = m->total;
+    t->report.misplaced = m->total;
     for (int number = 0; number < j->passes; number++) t->passes[number] = pass_of(j, number);
     for (int64_t i = 0; i < m->count; i++) {
         const tally_array *const array = &m->arrays[i];
@@ -181,14 +181,14 @@ static tally_status launch_pass(const job *j, int number) {
     return launch(j, j->merge->origin != NULL ? of_levels[levels].origins : of_levels[levels].values, number, tiles,
                   TALLY_START_EARLY);
 }
-static tally_status hear(const job *j, tally_merge_told *told) {
-    return tally__call_fetch(&j->call, told, (tally__cu_address)(uintptr_t)ON_DEVICE(j, told), sizeof *told);
+static tally_status hear(const job *j, tally_merge_report *report) {
+    return tally__call_fetch(&j->call, report, (tally__cu_address)(uintptr_t)ON_DEVICE(j, report), sizeof *report);
 }
 
 static tally_status merge_here(job *j, int64_t *misplaced) {
     const tally__gpu_merge *m = j->merge;
     const int64_t most = 16 * (int64_t)j->call.gpu->multiprocessors;
-    tally_merge_told told;
+    tally_merge_report report;
     plan(j);
     TALLY_CHECK(j->most_tiles <= INT32_MAX, UNSUPPORTED, "%lld values are more than this version merges on a GPU",
                 (long long)m->total);
@@ -199,13 +199,13 @@ static tally_status merge_here(job *j, int64_t *misplaced) {
     TALLY_TRY(take_memory(j));
     TALLY_TRY(send_table(j));
     for (int number = 0; number < j->passes; number++) TALLY_TRY(launch_pass(j, number));
-    TALLY_TRY(hear(j, &told));
+    TALLY_TRY(hear(j, &report));
     *misplaced = -1;
-    if (!told.unsorted) return TALLY_OK;
+    if (!report.unsorted) return TALLY_OK;
     const int64_t blocks = tally__over(m->total, TALLY_MERGE_BLOCK);
     TALLY_TRY(launch(j, of_levels[levels_of(j, 0)].check, 0, blocks < most ? blocks : most, TALLY_START_BEHIND));
-    TALLY_TRY(hear(j, &told));
-    *misplaced = told.misplaced;
+    TALLY_TRY(hear(j, &report));
+    *misplaced = report.misplaced;
     return TALLY_OK;
 }
 

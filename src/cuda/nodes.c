@@ -16,14 +16,14 @@
 enum {
     LONG_BYTES = 1024 * 1024, /* a segment that is worth all blocks */
     MOST_BLOCKS = 64,         /* where each thread has copies of nodes */
-    SAW_BYTES = 64            /* in front of what else is in scratch memory */
+    FLAG_BYTES = 64           /* in front of what else is in scratch memory */
 };
 
 static void *pointer(tally__cu_address address) { return (void *)(uintptr_t)address; }
 
-static tally_status clear_saw(const tally__call *call, tally__cu_address saw) {
+static tally_status clear_flags(const tally__call *call, tally__cu_address flags) {
     const tally__driver *driver = call->gpu->driver;
-    return tally__gpu_check(driver, driver->fill(saw, 0, SAW_BYTES, call->stream), "clear memory");
+    return tally__gpu_check(driver, driver->fill(flags, 0, FLAG_BYTES, call->stream), "clear memory");
 }
 
 /* ---- production/nodes.h ---- */
@@ -36,20 +36,20 @@ tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t b
     const size_t copies =
         exact ? ((size_t)room->blocks * TALLY_THREADS * 2 * tally__geometry_of(call->spec).node_bytes + 15) / 16 * 16
               : 0;
-    TALLY_CHECK(!__builtin_add_overflow(bytes, SAW_BYTES + copies, &bytes), NO_MEMORY,
+    TALLY_CHECK(!__builtin_add_overflow(bytes, FLAG_BYTES + copies, &bytes), NO_MEMORY,
                 "%lld nodes are more than memory has room for", (long long)results);
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &room->kernel));
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, bytes, 0, 0, &scratch));
-    room->saw = scratch.nodes;
-    room->copies = room->saw + SAW_BYTES;
+    room->flags = scratch.nodes;
+    room->copies = room->flags + FLAG_BYTES;
     room->more = room->copies + copies;
-    return clear_saw(call, room->saw);
+    return clear_flags(call, room->flags);
 }
 
 tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_nodes_work *work) {
     tally_nodes_work own = *work;
     own.most = TALLY_MOST_VALUES;
-    own.out.saw = pointer(room->saw);
+    own.out.flags = pointer(room->flags);
     own.copies = pointer(room->copies);
     return tally__call_launch_resident(call, &room->kernel, room->blocks, TALLY_START_BEHIND, &own);
 }
@@ -174,7 +174,7 @@ static tally_status merge_pieces(tally__call *call, const tally__loaded *kernel,
 
 /* Nodes of segments of fewer than `least_long` values; of rows, of `length` each. */
 static tally_status make_parts(tally__call *call, int64_t results, const tally_group_work *group, int64_t length,
-                               int64_t least_long, const tally__nodes_to *to, tally__cu_address saw) {
+                               int64_t least_long, const tally__nodes_to *to, tally__cu_address flags) {
     const tally__input *in = &call->in;
     tally_part_nodes_work work = {.x = in->x,
                                   .y = in->y,
@@ -187,7 +187,7 @@ static tally_status make_parts(tally__call *call, int64_t results, const tally_g
                                   .nodes = pointer(to->at),
                                   .node_stride = (int64_t)to->apart,
                                   .pieces = 1,
-                                  .saw = pointer(saw),
+                                  .flags = pointer(flags),
                                   .group = *group};
     tally__loaded kernel, merging;
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_PART_NODES, &kernel));
@@ -206,7 +206,7 @@ static bool has_short_parts(const tally__call *call, const tally__parts *parts) 
 
 /* Of segments that the host knows, and of a whole array: those of many values have launches of their own. */
 static tally_status make_known(tally__call *call, const tally__parts *parts, const tally__nodes_to *to,
-                               tally__cu_address *saw) {
+                               tally__cu_address *flags) {
     const size_t own = tally__geometry_of(call->spec).node_size,
                  index = parts != NULL && parts->groups != NULL ? 2 * sizeof(int64_t) * (size_t)parts->count : 0;
     const int64_t least_long = long_length(call->spec);
@@ -214,22 +214,22 @@ static tally_status make_known(tally__call *call, const tally__parts *parts, con
     tally_group_work group;
     maker m;
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES,
-                                 SAW_BYTES + own + index, 0, 0, &scratch));
-    *saw = scratch.nodes;
-    TALLY_TRY(clear_saw(call, *saw));
-    TALLY_TRY(open_maker(call, *saw + SAW_BYTES, &m));
+                                 FLAG_BYTES + own + index, 0, 0, &scratch));
+    *flags = scratch.nodes;
+    TALLY_TRY(clear_flags(call, *flags));
+    TALLY_TRY(open_maker(call, *flags + FLAG_BYTES, &m));
     if (parts == NULL) return make_node(call, &m, to, 0);
     if (index > 0 && scratch.is_captured) /* a graph would read the index again: each segment has a launch */
         return make_long_nodes(call, parts, &m, 0, to);
-    TALLY_TRY(tell_parts(call, parts, *saw + SAW_BYTES + own, &group));
+    TALLY_TRY(tell_parts(call, parts, *flags + FLAG_BYTES + own, &group));
     if (has_short_parts(call, parts))
-        TALLY_TRY(make_parts(call, parts->count, &group, parts->length, least_long, to, *saw));
+        TALLY_TRY(make_parts(call, parts->count, &group, parts->length, least_long, to, *flags));
     return make_long_nodes(call, parts, &m, least_long, to);
 }
 
 /* Of segments whose index the GPU alone looks at. */
 static tally_status make_unknown(tally__call *call, int64_t results, const tally_segments *segments,
-                                 const tally__nodes_to *to, tally__cu_address *saw) {
+                                 const tally__nodes_to *to, tally__cu_address *flags) {
     tally__scratch scratch = {0};
     tally_group_work group = {.index = call->index,
                               .ends = segments->kind == TALLY_BEGIN_END ? call->ends : NULL,
@@ -238,21 +238,21 @@ static tally_status make_unknown(tally__call *call, int64_t results, const tally
                               .vectors = call->in.count / tally__features(segments),
                               .segments = segments->count};
     if (segments->kind == TALLY_OFFSETS || segments->kind == TALLY_BEGIN_END) {
-        TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES, SAW_BYTES, 0, 0,
+        TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES, FLAG_BYTES, 0, 0,
                                      &scratch));
-        *saw = scratch.nodes;
-        TALLY_TRY(clear_saw(call, *saw));
+        *flags = scratch.nodes;
+        TALLY_TRY(clear_flags(call, *flags));
     } else
-        TALLY_TRY(tally__find_places(call, segments, &group, saw));
-    return make_parts(call, results, &group, 0, INT64_MAX, to, *saw);
+        TALLY_TRY(tally__find_places(call, segments, &group, flags));
+    return make_parts(call, results, &group, 0, INT64_MAX, to, *flags);
 }
 
 tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, const tally__nodes_to *to,
-                                 tally__cu_address *saw) {
+                                 tally__cu_address *flags) {
     TALLY_CHECK((uint64_t)what->results < PTRDIFF_MAX / 2 / sizeof(int64_t), NO_MEMORY,
                 "%lld nodes are more than memory has room for", (long long)what->results);
-    return what->segments != NULL ? make_unknown(call, what->results, what->segments, to, saw)
-                                  : make_known(call, what->parts, to, saw);
+    return what->segments != NULL ? make_unknown(call, what->results, what->segments, to, flags)
+                                  : make_known(call, what->parts, to, flags);
 }
 
 /* ---- for the core ---- */
@@ -281,28 +281,29 @@ static tally_status check_reach(const tally__call *call, const void *address, co
 }
 
 /* What kernels have seen, if that is asked for. */
-static tally_status fetch_saw(const tally__call *call, tally__cu_address saw, tally__report *report) {
+static tally_status fetch_flags(const tally__call *call, tally__cu_address flags, tally__report *report) {
     int32_t seen = 0;
     if (!call->spec->options.checked) return TALLY_OK;
-    TALLY_TRY(tally__call_fetch(call, &seen, saw, sizeof seen));
-    report->saw |= seen;
+    TALLY_TRY(tally__call_fetch(call, &seen, flags, sizeof seen));
+    report->flags |= seen;
     return TALLY_OK;
 }
 static tally_status conclude_nodes(const tally__report *report) {
-    TALLY_CHECK((report->saw & TALLY_SAW_BAD_SEGMENTS) == 0, BAD_STATE,
+    TALLY_CHECK((report->flags & TALLY_FLAG_BAD_SEGMENTS) == 0, BAD_STATE,
                 "a node is damaged: no node has so many values");
     return TALLY_OK;
 }
 
 static tally_status reduce_here(tally__call *call, const tally__node_parts *what, void *nodes) {
     tally__report report = {0};
-    tally__cu_address saw;
+    tally__cu_address flags;
     const tally__nodes_to to = {.at = (tally__cu_address)(uintptr_t)nodes,
                                 .apart = tally__geometry_of(call->spec).node_bytes};
     TALLY_TRY(check_reach(call, nodes, "nodes"));
-    TALLY_TRY(tally__launch_nodes(call, what, &to, &saw));
-    TALLY_TRY(fetch_saw(call, saw, &report));
-    TALLY_CHECK((report.saw & TALLY_SAW_BAD_SEGMENTS) == 0, BAD_SEGMENTS, "the segments are no segments of the array");
+    TALLY_TRY(tally__launch_nodes(call, what, &to, &flags));
+    TALLY_TRY(fetch_flags(call, flags, &report));
+    TALLY_CHECK((report.flags & TALLY_FLAG_BAD_SEGMENTS) == 0, BAD_SEGMENTS,
+                "the segments are no segments of the array");
     return TALLY_OK;
 }
 
@@ -334,7 +335,7 @@ static tally_status change_here(tally__call *call, int64_t count, char *nodes, i
     TALLY_TRY(check_reach(call, nodes, "nodes"));
     TALLY_TRY(tally__open_nodes_room(call, count, 0, &room));
     TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
-    TALLY_TRY(fetch_saw(call, room.saw, &report));
+    TALLY_TRY(fetch_flags(call, room.flags, &report));
     return conclude_nodes(&report);
 }
 
@@ -374,7 +375,7 @@ static tally_status finish_here(tally__call *call, int64_t count, const void *no
                 .result_stride = needs_staging ? (int64_t)spec->result_bytes : call->sink->stride,
                 .final = spec->final}};
     TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
-    TALLY_TRY(tally__call_finalize(call, room.more, count, room.saw, report));
+    TALLY_TRY(tally__call_finalize(call, room.more, count, room.flags, report));
     return conclude_nodes(report);
 }
 

@@ -15,15 +15,15 @@ typedef struct tally__nodes_to {
     size_t apart, count_at;
 } tally__nodes_to;
 
-/* Puts the nodes of the call's input there, as they travel. What is told of segments is or'ed to *saw on the device.
+/* Puts the nodes of the call's input there, as they travel. Status flags of segments are or'ed to *flags on the device.
  * (TALLY_FOR_COPIES, TALLY_FOR_GROUPS) */
 tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, const tally__nodes_to *to,
-                                 tally__cu_address *saw);
+                                 tally__cu_address *flags);
 
 /* Scratch memory for a launch of production/nodes.h for so many results, and `bytes` bytes at `more` (TALLY_FOR_NODES);
  * and its kernel, loaded. */
 typedef struct tally__nodes_room {
-    tally__cu_address saw, copies, more;
+    tally__cu_address flags, copies, more;
     int64_t blocks;
     tally__loaded kernel;
 } tally__nodes_room;

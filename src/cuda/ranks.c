@@ -92,8 +92,8 @@ static tally_status lay_out(tally__call *call, const peers *p, int64_t results, 
 
 static tally_status make_nodes(tally__call *call, const tally__node_parts *what, const layout *l) {
     const tally__nodes_to to = {.at = l->mine, .apart = l->record, .count_at = l->count_at};
-    tally__cu_address saw;
-    return tally__launch_nodes(call, what, &to, &saw);
+    tally__cu_address flags;
+    return tally__launch_nodes(call, what, &to, &flags);
 }
 
 static tally_status exchange(const tally__call *call, const peers *p, int64_t results, const layout *l) {

@@ -137,24 +137,25 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
 
 /* In scratch memory: nodes, results that do not go where they belong at once, and what was seen. */
 static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging,
-                            tally__cu_address *saw) {
+                            tally__cu_address *flags) {
     const bool needs_staging = tally__call_needs_staging(call),
                asks = !call->sink_on_device || call->spec->options.checked;
     const size_t at_results = (p->node_bytes + 15) / 16 * 16;
-    const size_t at_saw =
+    const size_t at_flags =
         at_results + (needs_staging ? ((size_t)results * call->spec->result_bytes + 15) / 16 * 16 : 0);
     const tally__driver *driver = call->gpu->driver;
     tally__scratch *scratch = &call->scratch;
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES,
-                                 at_saw + sizeof *p->work.out.saw, 0, 0, scratch));
+                                 at_flags + sizeof *p->work.out.flags, 0, 0, scratch));
     *staging = scratch->nodes + at_results;
-    *saw = asks ? scratch->nodes + at_saw : 0;
+    *flags = asks ? scratch->nodes + at_flags : 0;
     p->work.nodes = (char *)(uintptr_t)scratch->nodes;
     p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
     p->work.out.result = needs_staging ? (void *)(uintptr_t)*staging : call->sink->data;
     p->work.out.result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride;
-    p->work.out.saw = (int32_t *)(uintptr_t)*saw;
-    return asks ? tally__gpu_check(driver, driver->fill(*saw, 0, sizeof *p->work.out.saw, call->stream), "clear a word")
+    p->work.out.flags = (int32_t *)(uintptr_t)*flags;
+    return asks ? tally__gpu_check(driver, driver->fill(*flags, 0, sizeof *p->work.out.flags, call->stream),
+                                   "clear a word")
                 : TALLY_OK;
 }
 
@@ -219,16 +220,16 @@ static tally_status reduce_vectors(tally__call *call, const tally_segments *segm
 
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *segments, tally__report *report) {
     const int64_t results = segments->count * segments->inner;
-    tally__cu_address staging, saw;
+    tally__cu_address staging, flags;
     plan p;
     bool is_done;
     TALLY_TRY(reduce_vectors(call, segments, report, &is_done));
     if (is_done) return TALLY_OK;
     if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
     TALLY_TRY(plan_rows(call, segments, &p));
-    TALLY_TRY(lay_out(call, &p, results, &staging, &saw));
+    TALLY_TRY(lay_out(call, &p, results, &staging, &flags));
     TALLY_TRY(launch(call, &p));
     if (segments->length == 0)
-        report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
-    return tally__call_finalize(call, staging, results, saw, report);
+        report->flags = TALLY_FLAG_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
+    return tally__call_finalize(call, staging, results, flags, report);
 }

@@ -153,7 +153,7 @@ static int64_t segment_id_blocks(int64_t values, int64_t segments) {
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
-    uint64_t saw, arrivals, next, unsure, left, far, edges, again, nodes, offsets, sums, results, bytes;
+    uint64_t flags, arrivals, next, unsure, left, far, edges, again, nodes, offsets, sums, results, bytes;
 } parts;
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool segment_ids_become_offsets(const job *j) {
@@ -169,7 +169,7 @@ static parts lay_out(const job *j) {
     const bool makes_offsets = j->segments.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
     const int64_t arrivals = begins_with_prefixes(j) ? 1 : tally_all_pitches(cut->cells / TALLY_FAN + 1);
     parts all = {0};
-    all.saw = tally__take(&all.bytes, sizeof *j->work.out.saw);
+    all.flags = tally__take(&all.bytes, sizeof *j->work.out.flags);
     all.arrivals = tally__take(&all.bytes, arrivals * (int64_t)sizeof *j->work.arrivals);
     all.next = tally__take(&all.bytes, sizeof *cut->next);
     const bool has_stages = j->reduces && spec->exact;
@@ -235,7 +235,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
                                     .inner = is_rows ? j->segments.inner : 0,
                                     .nodes = PLACE(nodes),
                                     .arrivals = PLACE(arrivals),
-                                    .out = {.saw = PLACE(saw), .final = c->spec->final},
+                                    .out = {.flags = PLACE(flags), .final = c->spec->final},
                                     .cut = *cut,
                                     .wanted = c->wanted};
     cut->edges = plan_has_edges(j) ? j->plan->cut.edges : PLACE(edges);
@@ -292,22 +292,22 @@ tally_status tally__offsets_of_ids(const tally__call *c, const tally_offsets_wor
 
 /* What the kernels of production/cut.h are told. */
 static tally_offsets_work offsets_work(const tally_segments_work *work) {
-    return (tally_offsets_work){work->cut, work->arrivals, work->out.saw, work->wanted};
+    return (tally_offsets_work){work->cut, work->arrivals, work->out.flags, work->wanted};
 }
 /* The kernel that finds the edges of tiles. */
 static tally__entry edges_entry(const tally_cut_work *cut) {
     return cut->segment_ids != NULL ? TALLY_ENTRY_cut_segment_id_edges : TALLY_ENTRY_cut_edges;
 }
 
-/* The cut's edges; the first kernel clears *saw, but where it is the first to look at the index. */
+/* The cut's edges; the first kernel clears *flags, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
     const tally_offsets_work work = offsets_work(&j->work);
     tally__loaded kernels;
     if (plan_has_edges(j))
-        return clear(j, j->work.out.saw,
-                     (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.out.saw);
+        return clear(j, j->work.out.flags,
+                     (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.out.flags);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
     if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &work));
     if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &work));
@@ -413,8 +413,8 @@ static tally_status run(job *j, tally__report *report) {
     TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
-    TALLY_TRY(tally__call_finalize(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.out.saw, report));
-    return report->saw & TALLY_SAW_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
+    TALLY_TRY(tally__call_finalize(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.out.flags, report));
+    return report->flags & TALLY_FLAG_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
 }
 
 tally_status tally__reduce_ragged(tally__call *call, const tally_segments *segments, tally__report *report) {
@@ -434,7 +434,7 @@ tally_status tally__reduce_ragged(tally__call *call, const tally_segments *segme
 tally_status tally__prepare_plan(tally__call *call, const tally_segments *segments, tally__gpu_plan *plan) {
     const tally__driver *driver = call->gpu->driver;
     job j = {.call = call, .segments = *segments, .results = segments->count};
-    int32_t saw = 0;
+    int32_t flags = 0;
     parts at;
     plan->gpu = call->gpu;
     TALLY_TRY(measure(&j));
@@ -442,8 +442,8 @@ tally_status tally__prepare_plan(tally__call *call, const tally_segments *segmen
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(&plan->memory, (size_t)at.bytes), "give memory for a plan"));
     place(&j, &at, plan->memory);
     TALLY_TRY(prepare(&j));
-    TALLY_TRY(tally__call_fetch(call, &saw, plan->memory + at.saw, sizeof saw));
-    if (saw & TALLY_SAW_BAD_SEGMENTS) return refuse(&j);
+    TALLY_TRY(tally__call_fetch(call, &flags, plan->memory + at.flags, sizeof flags));
+    if (flags & TALLY_FLAG_BAD_SEGMENTS) return refuse(&j);
     plan->cut = j.work.cut;
     if (segments->kind == TALLY_OFFSETS && call->copy_count > 0 && !plan->is_grouped)
         plan->copy = call->copies[--call->copy_count]; /* it is read as long as the plan lives */

@@ -15,7 +15,7 @@ typedef struct tally__gpu_plan {
     tally_group_work group;
 } tally__gpu_plan;
 
-/* work->cut.offsets of lengths or of sorted ids, by the kernels of production/cut.h; they clear *work->saw. */
+/* work->cut.offsets of lengths or of sorted ids, by the kernels of production/cut.h; they clear *work->flags. */
 tally_status tally__offsets_of_lengths(const tally__call *call, const tally_offsets_work *work);
 tally_status tally__offsets_of_ids(const tally__call *call, const tally_offsets_work *work);
 

@@ -37,7 +37,7 @@ tally_status tally__launch_extents(tally__call *call, const tally__node_windows 
 static tally__cu_address place(job *j, tally__cu_address begin) {
     const int64_t count = j->work.count;
     tally__cu_address end = begin;
-    j->work.saw = tally__take_memory(&end, sizeof *j->work.saw);
+    j->work.flags = tally__take_memory(&end, sizeof *j->work.flags);
     j->work.lengths = tally__take_memory(&end, 8 * count);
     j->work.offsets = tally__take_memory(&end, 8 * (count + 1));
     j->sums = tally__take_memory(&end, 8 * (tally__over(count, TALLY_LENGTHS_BLOCK) + 1));
@@ -62,15 +62,15 @@ static tally_status open_windows(tally__call *call, const tally__node_windows *w
                                                 .sums = j->sums,
                                                 .count = w->count,
                                                 .values = w->count * j->work.words}, /* at most */
-                                        .saw = j->work.saw};
+                                        .flags = j->work.flags};
     TALLY_TRY(launch(j, TALLY_ENTRY_window_lengths, w->count));
     return tally__offsets_of_lengths(call, &offsets);
 }
 
-static tally_status fetch_saw(const job *j) {
-    int32_t saw = 0;
-    TALLY_TRY(tally__call_fetch(j->call, &saw, (tally__cu_address)(uintptr_t)j->work.saw, sizeof saw));
-    TALLY_CHECK((saw & TALLY_SAW_BAD_SEGMENTS) == 0, BAD_STATE, "the extent of a node is none");
+static tally_status fetch_flags(const job *j) {
+    int32_t flags = 0;
+    TALLY_TRY(tally__call_fetch(j->call, &flags, (tally__cu_address)(uintptr_t)j->work.flags, sizeof flags));
+    TALLY_CHECK((flags & TALLY_FLAG_BAD_SEGMENTS) == 0, BAD_STATE, "the extent of a node is none");
     return TALLY_OK;
 }
 
@@ -83,7 +83,7 @@ tally_status tally__launch_shrink(tally__call *call, const tally__node_windows *
     TALLY_TRY(launch(&j, TALLY_ENTRY_window_shrink, w->count * TALLY_WARP));
     j.work.to_nodes = 1;
     TALLY_TRY(launch(&j, TALLY_ENTRY_window_move, words));
-    TALLY_TRY(fetch_saw(&j));
+    TALLY_TRY(fetch_flags(&j));
     TALLY_TRY(tally__call_fetch(call, &all, (tally__cu_address)(uintptr_t)j.work.offsets + 8 * (uint64_t)w->count,
                                 sizeof all));
     *bytes = (size_t)all * sizeof all;
@@ -96,5 +96,5 @@ tally_status tally__launch_restore(tally__call *call, const tally__node_windows 
     TALLY_TRY(open_windows(call, w, nodes, extents, &j));
     TALLY_TRY(launch(&j, TALLY_ENTRY_window_move, w->count * (int64_t)(w->bytes / 8)));
     TALLY_TRY(launch(&j, TALLY_ENTRY_window_restore, w->count * TALLY_WARP));
-    return call->spec->options.checked ? fetch_saw(&j) : TALLY_OK;
+    return call->spec->options.checked ? fetch_flags(&j) : TALLY_OK;
 }

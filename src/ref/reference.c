@@ -56,8 +56,8 @@ static tally_status reduce_slice(const tally__spec *spec, const tally__input *in
     unsigned char result[TALLY_RESULT_BYTES];
     tally__room room;
     TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &room.node));
-    report->saw |= spec->kernel->finish_node(spec->kernel, &room.node, &spec->final, result);
-    report->saw |= tally__store(spec, sink, place, 1, result);
+    report->flags |= spec->kernel->finish_node(spec->kernel, &room.node, &spec->final, result);
+    report->flags |= tally__store(spec, sink, place, 1, result);
     return TALLY_OK;
 }
 

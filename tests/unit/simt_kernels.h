@@ -116,10 +116,10 @@ TALLY_ENTRY(test_warp_barrier, test_work, 1) {
 TALLY_ENTRY(test_atomics, test_work, 1) {
     int32_t *out = (int32_t *)work.result;
     out[number()] = (int32_t)tally_arrive(work.arrivals, (uint32_t)work.user);
-    tally_add32(work.saw, 3);
-    tally_or32(work.saw + 1, 1 << number() % 31);
+    tally_add32(work.flags, 3);
+    tally_or32(work.flags + 1, 1 << number() % 31);
     tally_add64((int64_t *)(void *)work.node, (int64_t)1 << 33);
-    out[tally_blocks() * tally_threads() + number()] = tally_swap32(work.saw + 2, number());
+    out[tally_blocks() * tally_threads() + number()] = tally_swap32(work.flags + 2, number());
 }
 
 TALLY_ENTRY(test_load16, test_work, 1) {
@@ -170,11 +170,11 @@ TALLY_ENTRY(test_chain, test_work, 1) {
 
 /* The first warp waits, with atomics alone, for the last thread: each lane takes what that gave, and passes it on. */
 TALLY_ENTRY(test_swaps, test_work, 1) {
-    if (number() == tally_blocks() * tally_threads() - 1) tally_add32(work.saw, 1);
+    if (number() == tally_blocks() * tally_threads() - 1) tally_add32(work.flags, 1);
     if (number() >= TALLY_WARP) return;
-    while (tally_swap32(work.saw, 0) == 0) {
+    while (tally_swap32(work.flags, 0) == 0) {
     }
-    tally_add32(work.saw, 1);
+    tally_add32(work.flags, 1);
 }
 
 /* ---- with a fault ---- */
@@ -230,7 +230,7 @@ TALLY_ENTRY(test_two_barriers, test_work, 1) {
 
 TALLY_ENTRY(test_ended_lane, test_work, 1) {
     if (tally_lane() == 7) return;
-    tally_add32(work.saw, 1);
+    tally_add32(work.flags, 1);
     words(work.result)[number()] = tally_shuffle(1, 7);
 }
 
@@ -281,7 +281,7 @@ TALLY_ENTRY(test_livelock, test_work, 1) {
     }
 }
 TALLY_ENTRY(test_atomic_livelock, test_work, 1) {
-    while (tally_swap32(work.saw, 0) != 1) {
+    while (tally_swap32(work.flags, 0) != 1) {
     }
 }
 

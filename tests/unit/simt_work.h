@@ -9,7 +9,7 @@ typedef struct test_work {
     void *result;       /* output */
     char *nodes;        /* memory that blocks share */
     uint32_t *arrivals; /* counters */
-    int32_t *saw;
+    int32_t *flags;
     void *node;
     int64_t count;
     int32_t run, user; /* numbers */

@@ -79,7 +79,7 @@ static void for_all_shapes(const char *kernel, size_t bytes, check *check_result
                 schedule_number(k);
                 s.work.result = device((size_t)s.all * bytes);
                 s.work.arrivals = device_zeros(sizeof(uint32_t));
-                s.work.saw = device_zeros(3 * sizeof(int32_t));
+                s.work.flags = device_zeros(3 * sizeof(int32_t));
                 s.work.node = device_zeros(sizeof(int64_t));
                 s.work.nodes = device_zeros((size_t)s.blocks * 16);
                 s.work.x = device((size_t)s.all * 16);
@@ -90,7 +90,7 @@ static void for_all_shapes(const char *kernel, size_t bytes, check *check_result
                 check_result(&s);
                 discard(s.work.result);
                 discard(s.work.arrivals);
-                discard(s.work.saw);
+                discard(s.work.flags);
                 discard(s.work.node);
                 discard(s.work.nodes);
                 discard((void *)(uintptr_t)s.work.x);
@@ -190,11 +190,11 @@ static void check_atomics(const shot *s) {
         EXPECT_AT(s, i, seen[i], (s->all - i + most) / (most + 1));
     memset(seen, 0, ((size_t)s->all + 1) * sizeof *seen);
     for (int i = 0; i < s->all; i++) seen[swapped[i]]++, bits |= 1 << i % 31;
-    seen[s->work.saw[2]]++;
+    seen[s->work.flags[2]]++;
     EXPECT_AT(s, 0, seen[0], 2); /* what was there first, and the number of a thread */
     for (int i = 1; i < s->all; i++) EXPECT_AT(s, i, seen[i], 1);
-    EXPECT_AT(s, 0, s->work.saw[0], 3 * s->all);
-    EXPECT_AT(s, 0, s->work.saw[1], bits);
+    EXPECT_AT(s, 0, s->work.flags[0], 3 * s->all);
+    EXPECT_AT(s, 0, s->work.flags[1], bits);
     EXPECT_AT(s, 0, *(int64_t *)s->work.node, (int64_t)s->all << 33);
     EXPECT_AT(s, 0, *s->work.arrivals, (uint32_t)(s->all % (most + 1)));
     test_free(seen);
@@ -231,13 +231,13 @@ static void test_blocks(void **state) {
         shot s = {.blocks = 4, .threads = 33, .schedule = schedules[k / 2], .work.user = k % 2};
         schedule_as(s.schedule, 4);
         s.work.nodes = device_zeros(4 * 16);
-        s.work.saw = device_zeros(4);
+        s.work.flags = device_zeros(4);
         s.work.result = device(4 * 8);
         expect_success(launch("test_chain", 4, 33, s.work), "test_chain", 4, 33, s.schedule);
         check_chain(&s);
         expect_success(launch("test_swaps", 4, 33, s.work), "test_swaps", 4, 33, s.schedule);
         discard(s.work.nodes);
-        discard(s.work.saw);
+        discard(s.work.flags);
         discard(s.work.result);
     }
 }
@@ -308,12 +308,12 @@ static void test_callers(void **state) {
 static void expect_fault(const char *kernel, int blocks, int threads, const char *sentence) {
     for (int k = 0; k < SCHEDULES; k++) {
         test_work work = {
-            .result = device((size_t)(blocks * threads) * 4), .saw = device_zeros(4), .nodes = device_zeros(8)};
+            .result = device((size_t)(blocks * threads) * 4), .flags = device_zeros(4), .nodes = device_zeros(8)};
         schedule_number(k);
         work.x = work.result;
         expect_sentence(launch(kernel, blocks, threads, work), sentence);
         discard(work.result);
-        discard(work.saw);
+        discard(work.flags);
         discard(work.nodes);
     }
 }
@@ -344,7 +344,7 @@ static void test_livelocks(void **state) {
 
 /* What the sentence tells: who, where, and how to see it again. */
 static void test_sentence(void **state) {
-    test_work work = {.result = device(32 * 4), .saw = device_zeros(4)};
+    test_work work = {.result = device(32 * 4), .flags = device_zeros(4)};
     int error;
     (void)state;
     schedule_as("random:5:17", 4);
@@ -355,7 +355,7 @@ static void test_sentence(void **state) {
     schedule_as("round", 4); /* lane 7 has ended before others come to the shuffle */
     expect_sentence(launch("test_ended_lane", 1, 32, work), "reads lane 7, which has ended");
     discard(work.result);
-    discard(work.saw);
+    discard(work.flags);
 }
 
 /* How many of the schedules a kernel's results are wrong under. */
