@@ -92,11 +92,11 @@
 #ifndef TALLY_HAS_WIDE
 #define TALLY_HAS_WIDE 0
 #endif
-/* A sealed column of no values is the node of nothing: nodes are columns. */
+/* Nodes are columns: that of no values is the node of nothing. */
 #ifdef TALLY_PLAIN_H
-#define TALLY_SEALS_NOTHING 1
+#define TALLY_NODES_ARE_COLUMNS 1
 #else
-#define TALLY_SEALS_NOTHING TALLY_IS_EXACT
+#define TALLY_NODES_ARE_COLUMNS TALLY_IS_EXACT
 #endif
 
 /* The caller's own, as text; whether it does not commute, so that the order must be kept. */

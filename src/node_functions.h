@@ -1,6 +1,6 @@
 /* The functions of a kernel that move nodes in and out of their opaque form: the same in every backend.
  * No include guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
-#include "accumulators/conclude.h"
+#include "accumulators/finalize.h"
 
 static void kernel_nothing(const tally__kernel *kernel, tally__node *out) {
     node_t node = nothing();
@@ -21,7 +21,7 @@ static int kernel_finish(const tally__kernel *kernel, const tally__node *node, c
     int flags;
     (void)kernel;
     __builtin_memcpy(&a, (const void *)node, sizeof a);
-    flags = conclude(a, final, &r);
+    flags = finalize(a, final, &r);
     __builtin_memcpy(result, &r, sizeof r);
     return flags;
 }

@@ -59,7 +59,7 @@ static void give_result(const void *element, int64_t count, const tally_final *f
     TALLY_E e;
     result_t r;
     memcpy(&e, element, sizeof e);
-    conclude(node_of(e, count), final, &r);
+    finalize(node_of(e, count), final, &r);
     memcpy(result, &r, sizeof r);
 }
 static const tally__gallery_type host = {

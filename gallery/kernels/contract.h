@@ -34,7 +34,7 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "accumulators/conclude.h"
+#include "accumulators/finalize.h"
 #include "device/device.h"
 #include "gallery/kernels/table.h"
 
@@ -79,7 +79,7 @@ typedef column_t TALLY_E;
 TALLY_FN TALLY_E none(void) { return identity(); }
 TALLY_FN TALLY_E op(TALLY_E a, TALLY_E b) { return combine(a, b); }
 TALLY_FN TALLY_E lifted(item_t x, item_t y, int64_t at) { return (void)at, lift(x, y); }
-TALLY_FN node_t node_of(TALLY_E e, int64_t n) { return seal(e, n); }
+TALLY_FN node_t node_of(TALLY_E e, int64_t n) { return to_node(e, n); }
 #else
 typedef node_t TALLY_E;
 TALLY_FN TALLY_E none(void) { return nothing(); }
@@ -88,9 +88,9 @@ TALLY_FN TALLY_E lifted(item_t x, item_t y, int64_t at) {
     column_t column = lift(x, y);
 #if TALLY_PASSES == 2
     aim_t aim = take_aim(column, 1);
-    return seal(column, aim, lift2(x, 0, aim), 1, at);
+    return to_node(column, aim, lift2(x, 0, aim), 1, at);
 #else
-    return (void)at, seal(column, 1);
+    return (void)at, to_node(column, 1);
 #endif
 }
 TALLY_FN node_t node_of(TALLY_E e, int64_t n) { return (void)n, e; }

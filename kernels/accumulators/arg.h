@@ -42,7 +42,7 @@ TALLY_FN node_t nothing(void) {
     a.at = INT64_MAX;
     return a;
 }
-TALLY_FN node_t seal(column_t column, aim_t aim, second_t second, int64_t n, int64_t first) {
+TALLY_FN node_t to_node(column_t column, aim_t aim, second_t second, int64_t n, int64_t first) {
     node_t a;
     (void)aim;
     a.n = n;

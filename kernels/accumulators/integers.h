@@ -211,7 +211,7 @@ TALLY_FN node_t nothing(void) {
     TALLY_IF_RANGE(TALLY_RANGE_START(a);)
     return a;
 }
-TALLY_FN node_t seal(column_t column, int64_t n) {
+TALLY_FN node_t to_node(column_t column, int64_t n) {
     node_t a;
     a.n = n;
     TALLY_IF_RANGE(a.low = column.low; a.high = column.high;)

@@ -12,7 +12,7 @@
 #ifndef TALLY_RECORDS_H
 #error "an operator's file includes accumulators/plain.h or records.h, as kernels/operators/README.md says"
 #endif
-#include "accumulators/conclude.h"
+#include "accumulators/finalize.h"
 #endif
 
 #endif

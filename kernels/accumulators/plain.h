@@ -1,5 +1,5 @@
-/* For operators whose node has the fields of its column (wider types allowed): a sealed column is its node, and nodes
- * join as columns do. Includes accumulators/records.h. */
+/* For operators whose node has the fields of its column (wider types allowed): a column becomes its node as it is, and
+ * nodes join as columns do. Includes accumulators/records.h. */
 #ifndef TALLY_PLAIN_H
 #define TALLY_PLAIN_H
 
@@ -12,7 +12,7 @@ TALLY_FN node_t nothing(void) {
     return a;
 }
 #define TALLY_FIELD(type, name) a.name = (type)column.name;
-TALLY_FN node_t seal(column_t column, int64_t n) {
+TALLY_FN node_t to_node(column_t column, int64_t n) {
     node_t a;
     a.n = n;
     TALLY_NODE(TALLY_FIELD)

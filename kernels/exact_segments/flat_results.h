@@ -27,7 +27,7 @@ TALLY_FN tally_pair window_product(const flat_t *flat, const chunk_t *c, int32_t
  * units of the last level. Results grow with the sum and with that of products, so they are worked out for both ends of
  * the interval, unless these are the same pair. A spread bounds the errors of its own, by which such an interval is
  * nothing: less than 2^-110 of the sum of products. */
-TALLY_FN int32_t conclude_window(const flat_t *flat, const chunk_t *c, int32_t number, int32_t n,
+TALLY_FN int32_t finalize_window(const flat_t *flat, const chunk_t *c, int32_t number, int32_t n,
                                  const in_pairs_t *notes, const tally_final *final, uint64_t *result) {
     enum {
         sum_has_sign = !TALLY_HAS_SUM || is_signed_zero_sum,
@@ -50,7 +50,7 @@ TALLY_FN int32_t conclude_window(const flat_t *flat, const chunk_t *c, int32_t n
         if (end == 1 && a.sum.high == sum.high && a.sum.low == sum.low && a.products.high == products.high &&
             a.products.low == products.low)
             break;
-        sure = conclude_pairs(&a, final, result);
+        sure = finalize_pairs(&a, final, result);
         if (has_ends) sure &= (TALLY_HAS_SUM ? a.sum : a.products).high != 0; /* whose sign is not known */
         for (int32_t k = 0; k < 6; k++) {
             sure &= end == 0 || result[k] == other[k];

@@ -75,7 +75,7 @@ TALLY_FN tally_quick spread_of(const in_pairs_t *a, const tally_final *final, in
 }
 
 /* The result, if it is certain. */
-TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, uint64_t *result) {
+TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, uint64_t *result) {
     const double n = (double)a->present;
     const int32_t is_f64 = final->format.digits == 53, is_short = a->present < 1 << 20; /* as quotients need it */
     const int32_t is_decided = a->seen & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS);

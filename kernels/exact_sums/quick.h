@@ -60,7 +60,7 @@ TALLY_FN range_t range_of_column(column_t a) {
     return range;
 }
 TALLY_FN int32_t column_is_exact(column_t a, int32_t n) { return width_of(range_of_column(a)) + log2_of(n) <= 53; }
-TALLY_FN node_t seal(column_t column, int64_t n) {
+TALLY_FN node_t to_node(column_t column, int64_t n) {
     node_t a;
     a.n = n;
     a.sum = TALLY_OF(column.sum);
@@ -243,13 +243,13 @@ TALLY_FN tally_quick quick_spread(node_t a, const tally_final *final, int32_t is
 }
 #endif
 
-/* As accumulators/conclude.h; results have the size of final->format, or are a tally_stats. */
+/* As accumulators/finalize.h; results have the size of final->format, or are a tally_stats. */
 #if TALLY_HAS_KEYS
 typedef struct result_t {
     int64_t n;
     double floats[5];
 } result_t;
-TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
+TALLY_FN int finalize(node_t a, const tally_final *final, result_t *result) {
     const tally_format natural = TALLY_NATURAL_FORMAT;
     tally_quick sum = quick_mean(a.sum, a.n, 0, natural.digits == 53), mean = quick_mean(a.sum, a.n, 1, 1);
     tally_quick var = quick_spread(a, final, 1);
@@ -268,7 +268,7 @@ TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
 #define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(result_t))
 #else
 typedef double result_t;
-TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
+TALLY_FN int finalize(node_t a, const tally_final *final, result_t *result) {
     const int32_t is_f64 = final->format.digits == 53;
     tally_quick q;
 #if TALLY_HAS_SPREAD

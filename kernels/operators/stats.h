@@ -38,7 +38,7 @@ TALLY_FN node_t node_with(column_t column, int64_t n, tally_moments m) {
     a.squares = m.squares;
     return a;
 }
-TALLY_FN node_t seal(column_t column, aim_t aim, second_t second, int64_t n, int64_t first) {
+TALLY_FN node_t to_node(column_t column, aim_t aim, second_t second, int64_t n, int64_t first) {
     (void)first;
     return node_with(column, n, leaf_moments(aim.pivot, second.rest, second.squares, n));
 }

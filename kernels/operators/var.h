@@ -37,7 +37,7 @@ TALLY_FN tally_moments moments(node_t a) {
     m.squares = a.squares;
     return m;
 }
-TALLY_FN node_t seal(column_t column, aim_t aim, second_t second, int64_t n, int64_t first) {
+TALLY_FN node_t to_node(column_t column, aim_t aim, second_t second, int64_t n, int64_t first) {
     (void)column;
     (void)first;
     return node_with(n, leaf_moments(aim.pivot, second.rest, second.squares, n));

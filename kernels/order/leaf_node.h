@@ -3,7 +3,7 @@
 #ifndef TALLY_LEAF_NODE_H
 #define TALLY_LEAF_NODE_H
 
-#include "accumulators/conclude.h"
+#include "accumulators/finalize.h"
 #include "order/leaf.h"
 
 #include "order/fold.h"
@@ -35,15 +35,15 @@ TALLY_FN void stack2(second_t *columns, const part_t *x, aim_t aim, int32_t s, i
         columns[v % TALLY_HELD] = s == 0 && v < TALLY_HELD ? lifted : combine2(columns[v % TALLY_HELD], lifted);
     }
 }
-#define TALLY_SEAL(column, present, first, read_again)             \
-    do {                                                           \
-        second_t columns2[TALLY_HELD];                             \
-        aim_t aim = take_aim(column, present);                     \
-        read_again;                                                \
-        return seal(column, aim, fold2(columns2), present, first); \
+#define TALLY_TO_NODE(column, present, first, read_again)             \
+    do {                                                              \
+        second_t columns2[TALLY_HELD];                                \
+        aim_t aim = take_aim(column, present);                        \
+        read_again;                                                   \
+        return to_node(column, aim, fold2(columns2), present, first); \
     } while (0)
 #else
-#define TALLY_SEAL(column, present, first, read_again) return (void)(first), seal(column, present)
+#define TALLY_TO_NODE(column, present, first, read_again) return (void)(first), to_node(column, present)
 #endif
 
 /* How many of the lane's values of stripe s are there, and counted by the NaN policy. */
@@ -92,7 +92,7 @@ TALLY_FN node_t plain_node(const char *from_x, const char *from_y, int64_t at, i
         return *best;
     }
 #endif
-    TALLY_SEAL(column, count_values(present, n), first + at, {
+    TALLY_TO_NODE(column, count_values(present, n), first + at, {
         if (TALLY_BYTES == 2) x = read_leaf(from_x, at);
         TALLY_UNROLL_WIDE
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
@@ -117,7 +117,7 @@ TALLY_FN node_t node_of_parts(const part_t *x, const part_t *y, const int32_t st
         if (TALLY_MAY_SKIP) present += count_part(&x[s], &y[s], s, n);
     }
     column = fold(columns);
-    TALLY_SEAL(column, count_values(present, n), at, {
+    TALLY_TO_NODE(column, count_values(present, n), at, {
         TALLY_UNROLL
         for (int32_t s = 0; s < stripes; s++)
             if (s * TALLY_DEVICE_COLUMNS < n) stack2(columns2, &x[s], aim, s, n);
@@ -156,7 +156,7 @@ TALLY_FN node_t staged_node(const tally_source *from_x, const tally_source *from
         if (TALLY_MAY_SKIP) present += count_part(&x, &y, s, n);
     }
     column = fold(columns);
-    TALLY_SEAL(column, count_values(present, n), first + at, {
+    TALLY_TO_NODE(column, count_values(present, n), first + at, {
         TALLY_ROLL
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES && s * TALLY_DEVICE_COLUMNS < n; s++) {
             part_t x = read_any_part(from_x, at, s, n, stage);
@@ -186,10 +186,10 @@ TALLY_FN node_t small_node(const tally_source *x, const tally_source *y, int64_t
         second_t lifted = lift2(item_of(read_one(x, at + i)), i, aim);
         second = i == c ? lifted : combine2(second, lifted);
     }
-    return seal(column, aim, fold_small2(second), present, first);
+    return to_node(column, aim, fold_small2(second), present, first);
 #else
     (void)first;
-    return seal(column, present);
+    return to_node(column, present);
 #endif
 }
 

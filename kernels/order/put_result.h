@@ -8,7 +8,7 @@
 TALLY_FN int32_t put_result(const tally_results *out, int64_t i, node_t node) {
     char *to = (char *)out->result + i * out->result_stride;
     result_t result;
-    int32_t flags = conclude(node, &out->final, &result);
+    int32_t flags = finalize(node, &out->final, &result);
     const int32_t is_aligned = ((uint64_t)out->result | (uint64_t)out->result_stride) % __alignof__(result_t) == 0;
 #if TALLY_QUICK && !TALLY_HAS_KEYS /* f64, or f32 */
     const float narrow = (float)result;

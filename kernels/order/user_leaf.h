@@ -23,7 +23,7 @@ TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t 
     int32_t n = (int32_t)(left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF);
     tally_source from = tally_source_of(x.values + at * x.stride, x.stride, TALLY_BYTES);
     (void)y, (void)first, (void)stage;
-    return seal(fold_values(&from, n), n);
+    return to_node(fold_values(&from, n), n);
 }
 
 #if !TALLY_IN_REGISTERS
@@ -40,7 +40,7 @@ TALLY_FN node_t staged_node(const char *values, int64_t at, TALLY_STAGE *stage) 
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++)
         if (s * TALLY_WARP + tally_lane() < TALLY_LEAF_QUADS) mine[s * TALLY_WARP + tally_lane()] = quads[s];
     tally_warp_barrier();
-    return seal(fold_values(&from, TALLY_DEVICE_LEAF), TALLY_DEVICE_LEAF);
+    return to_node(fold_values(&from, TALLY_DEVICE_LEAF), TALLY_DEVICE_LEAF);
 }
 #endif
 

@@ -113,9 +113,9 @@ TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, sh
     aims = shared->of.aims[tally_thread() - panel->sub * panel->across];
     across2_t second = walk2(panel, at, n, columns, 0, &aims);
     second = fold_subs2(second, panel, shared->of.seconds);
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = seal(sum.v[v], aims.v[v], second.v[v], present[v], at);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], aims.v[v], second.v[v], present[v], at);
 #else
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = seal(sum.v[v], present[v]);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], present[v]);
 #endif
     return nodes;
 }
@@ -180,7 +180,7 @@ TALLY_FN int32_t climb_panel(const tally_rows_work *work, const panel_t *panel, 
 
 /* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits; or of the panel, if it is the
  * last of its chunks. */
-TALLY_FN void conclude_panel(const tally_rows_work *work, int32_t taken, nodes_t *digits) {
+TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t *digits) {
     const panel_t panel = panel_of(work, tally_thread_again());
     if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
     nodes_t nodes = collect(digits, panel.sub == 0 ? taken : 0);
@@ -207,7 +207,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_RESIDENT) {
         const nodes_t nodes = leaf_of_columns(&panel, at, n, shared);
         if (n > 0 && panel.sub == 0) push(digits, taken++, nodes);
     }
-    conclude_panel(&work, taken, digits);
+    finalize_panel(&work, taken, digits);
 }
 
 #endif

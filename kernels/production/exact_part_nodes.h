@@ -12,7 +12,7 @@
 #include "segments/node_parts.h"
 
 /* Makes the block's words a node of `count` values; by one thread. */
-TALLY_FN void seal_block(shared_t *shared, int64_t count) {
+TALLY_FN void block_to_node(shared_t *shared, int64_t count) {
     shared->node.n += count;
     TALLY_IF_KEYS(shared->node.low = shared->low[0]; shared->node.high = shared->high[0];)
     settle_accumulator(&shared->node);
@@ -77,7 +77,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_part_nodes, tally_part_nodes_work, TALLY_R
         clear_shared(shared);
         take_leaves(x, y, (int64_t)tally_warp() * TALLY_DEVICE_LEAF, step, part.count, &state, shared);
         gather_warps(&state, shared);
-        if (tally_thread() == 0) seal_block(shared, part.count);
+        if (tally_thread() == 0) block_to_node(shared, part.count);
         if (work.pieces > 1) {
             int64_t *pieces = (int64_t *)(void *)work.piece_nodes;
             put_words(pieces + q * node_words, shared);

@@ -191,9 +191,9 @@ TALLY_FN nodes_t leaf_of_vectors(const reader_t *reader, int32_t n, int64_t at) 
     aims_t aims;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) aims.v[v] = take_aim(sum.v[v], present[v]);
     const across2_t second = walk2(reader, n, 0, &aims);
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = seal(sum.v[v], aims.v[v], second.v[v], present[v], at);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], aims.v[v], second.v[v], present[v], at);
 #else
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = seal(sum.v[v], present[v]);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], present[v]);
 #endif
     return nodes;
 }

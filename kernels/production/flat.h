@@ -216,7 +216,7 @@ TALLY_FN void put_segment(const tally_segments_work *work, int64_t s, const flat
     a.present = n - noted.absent;
     a.seen = noted.seen;
     TALLY_IF_KEYS(a.low = (TALLY_K)noted.low; a.high = (TALLY_K)noted.high;)
-    if (conclude_window(flat, c, number, n, &a, &work->out.final, result))
+    if (finalize_window(flat, c, number, n, &a, &work->out.final, result))
         put_bytes(&work->out, s, result, a.present);
     else
         put_by_lane(work, s, flat, begin, end, noted);

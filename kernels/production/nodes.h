@@ -9,7 +9,7 @@
 #include "device/device.h"
 
 #define TALLY_BLOCK 256
-#include "accumulators/conclude.h"
+#include "accumulators/finalize.h"
 #include "accumulators/packed_nodes.h"
 #include "order/put_result.h"
 

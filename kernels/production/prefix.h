@@ -201,7 +201,7 @@ TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char
     TALLY_IF_PRODUCTS(a.products = scaled_pair(d + value_words, product_words, scale_of_products + a.products_power);)
     if ((TALLY_HAS_SUM ? a.sum.high : a.products.high) != 0 || has_other(tile, buffer, of))
         a.seen |= TALLY_NOT_MINUS_ZERO;
-    if (conclude_pairs(&a, &work->out.final, result))
+    if (finalize_pairs(&a, &work->out.final, result))
         put_bytes(&work->out, tile->s + e, result, a.present);
     else
         put_by_limbs(work, side, buffer, tile->scale_x, tile->scale_y, is_grid, e, of, a.seen);

@@ -43,12 +43,12 @@ TALLY_FN int32_t arrive(rank_t rank, node_t node) {
 }
 
 /* Lane 0 has the node of the whole. */
-TALLY_RARE void deliver(const tally_array_work *work, node_t node) {
+TALLY_RARE void put_array_result(const tally_array_work *work, node_t node) {
     if (tally_lane() != 0) return;
     if (work->node != 0) __builtin_memcpy(work->node, &node, sizeof node);
     if (work->out.result != 0) {
         result_t result;
-        int32_t flags = conclude(node, &work->out.final, &result);
+        int32_t flags = finalize(node, &work->out.final, &result);
         __builtin_memcpy(work->out.result, &result, sizeof result);
         if (work->out.flags != 0 && flags != 0) tally_or32(work->out.flags, flags);
     }
@@ -67,7 +67,7 @@ TALLY_RARE void climb(const tally_array_work *work, rank_t rank) {
         if (mine + 1 < members) node = merge(node, take_node(rank.boxes, at + mine + 1));
         node = pair_lanes(node, (members + 1) / 2);
         if (groups == 1) {
-            deliver(work, node);
+            put_array_result(work, node);
             return;
         }
         rank.boxes += rank.count * node_words;
@@ -132,7 +132,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, reduce, tally_array_work, TALLY_RESIDENT) {
     rank.index = tally_block();
     rank.count = tally_blocks();
     if (rank.count == 1)
-        deliver(&work, node);
+        put_array_result(&work, node);
     else if (arrive(rank, node))
         climb(&work, rank);
 }

@@ -48,7 +48,7 @@ TALLY_FN int32_t gather_blocks(const tally_array_work *work, shared_t *shared) {
 }
 
 /* The node, or its result: by warp 0 of the last block. */
-TALLY_FN void deliver(const tally_array_work *work, shared_t *shared) {
+TALLY_FN void put_array_result(const tally_array_work *work, shared_t *shared) {
     accumulator_t *node = &shared->node;
     int32_t first = TALLY_IS_F64 ? TALLY_LIMBS - 2 : 0; /* the numbers of narrow types are short */
     TALLY_IF_SUM(tally_used_limbs sum = tally_find_limbs(node->sum + TALLY_EVIDENCE, TALLY_LIMBS);
@@ -83,7 +83,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact, tally_array_work, TALLY_RESIDENT) {
                 work.count, &state, shared);
     gather_warps(&state, shared);
     if (!gather_blocks(&work, shared) || tally_warp() != 0) return;
-    deliver(&work, shared);
+    put_array_result(&work, shared);
 }
 
 #endif

@@ -55,7 +55,7 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
         return 0; /* as a rule */
 #endif
     result_t result;
-    int32_t flags = conclude(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
+    int32_t flags = finalize(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
 #if TALLY_QUICK
     const float narrow = (float)result;
     if (work->cut.are_packed && size == 4)

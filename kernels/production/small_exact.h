@@ -123,7 +123,7 @@ TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) 
     column = columns[0];
     TALLY_UNROLL
     for (int32_t v = 1; v < TALLY_PART; v++) column = combine(column, columns[v]);
-    return seal(column, present);
+    return to_node(column, present);
 }
 
 /* The node of the block's values, in lane 0 of warp 0. If doubles do not hold it, limbs do then. */
@@ -216,7 +216,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, tally_array_work, 1) {
     all = pair_lanes(merge(first, second), (tally_blocks() + 1) / 2);
     if (tally_lane() == 0 && !node_is_lost(&all)) {
         result_t result;
-        flags = conclude(all, &work.out.final, &result);
+        flags = finalize(all, &work.out.final, &result);
         if ((flags & TALLY_FLAG_UNSURE) == 0) {
             put_total(&work, &result);
             if (work.out.flags != 0 && flags != 0) tally_or32(work.out.flags, flags);

@@ -34,9 +34,9 @@ TALLY_FN node_t short_node(const row_t *row, int32_t length) {
         TALLY_UNROLL
         for (int32_t k = 0; k < half; k++) seconds[k] = combine2(seconds[k], seconds[k + half]);
     }
-    return seal(columns[0], aim, seconds[0], present, 0);
+    return to_node(columns[0], aim, seconds[0], present, 0);
 #else
-    return seal(columns[0], present);
+    return to_node(columns[0], present);
 #endif
 }
 

@@ -39,7 +39,7 @@ TALLY_FN int32_t is_anchored(anchored_t a, int32_t n) {
     return last_of(a, n) <= a.last && range_holds(a.range, a.last, log2_meeting(n));
 }
 /* The node, of those of n values that count. Where all are 0, what is left of them has their sign. */
-TALLY_FN node_t seal_anchored(anchored_t a, int32_t n, int32_t present) {
+TALLY_FN node_t anchored_to_node(anchored_t a, int32_t n, int32_t present) {
     const int32_t are_zero = range_is_zero(a.range);
     node_t node = nothing();
     node.n = present;

@@ -46,13 +46,13 @@ TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const
         column = combine(even, odd);
     }
     int32_t present = TALLY_MAY_SKIP ? count_from(x, y, n, 0, 1) : n;
-    if (!TALLY_SEALS_NOTHING && n == 0) return nothing();
+    if (!TALLY_NODES_ARE_COLUMNS && n == 0) return nothing();
 #if TALLY_PASSES == 2
     aim_t aim = take_aim(column, present);
     second_t even2 = combine2(TALLY_HALF2(0), TALLY_HALF2(2)), odd2 = combine2(TALLY_HALF2(1), TALLY_HALF2(3));
-    return seal(column, aim, combine2(even2, odd2), present, 0);
+    return to_node(column, aim, combine2(even2, odd2), present, 0);
 #else
-    return seal(column, present);
+    return to_node(column, present);
 #endif
 }
 #undef TALLY_EACH
@@ -69,7 +69,7 @@ TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     const tally_source from = source_here(x);
     const column_t column = fold_groups(&from, n, (int32_t)tally_warp_max((uint32_t)n));
     (void)y;
-    return n == 0 ? nothing() : seal(column, n);
+    return n == 0 ? nothing() : to_node(column, n);
 }
 #elif TALLY_COLUMN_MOST > 0
 #define TALLY_UNROLL_THREAD_ROWS TALLY_UNROLL_BY(sizeof(column_t) <= 4 ? 8 : 1) /* few registers: all rows at once */
@@ -135,7 +135,7 @@ TALLY_FN column_t thread_columns(const TALLY_T *x, const TALLY_T *y, int32_t n) 
 TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     const column_t column = thread_columns(x, y, n);
     const int32_t present = TALLY_MAY_SKIP ? count_from(x, y, n, 0, 1) : n;
-    return n == 0 ? nothing() : seal(column, present);
+    return n == 0 ? nothing() : to_node(column, present);
 }
 #endif
 
@@ -148,7 +148,7 @@ TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
 TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
     const tally_source from = source_here(x);
     (void)y, (void)first;
-    return seal(fold_few(&from, n), n);
+    return to_node(fold_few(&from, n), n);
 }
 #else
 TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
@@ -169,10 +169,10 @@ TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_
     TALLY_UNROLL_LANES
     for (int32_t row = 0; row < most; row += TALLY_DEVICE_SMALL_COLUMNS)
         if (row + c < n) second = combine2(second, lift2(item_of(x[row + c]), row + c, aim));
-    return seal(column, aim, fold_small2(second), present, first);
+    return to_node(column, aim, fold_small2(second), present, first);
 #else
     (void)first;
-    return seal(column, present);
+    return to_node(column, present);
 #endif
 }
 #endif
@@ -185,7 +185,7 @@ TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_
 TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
     const tally_source from = source_here(x);
     (void)y, (void)first;
-    return seal(fold_values(&from, n), n);
+    return to_node(fold_values(&from, n), n);
 }
 #else
 
@@ -226,10 +226,10 @@ TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t
             if (i < n) columns2[v % TALLY_HELD] = combine2(columns2[v % TALLY_HELD], lift2(item_of(x[i]), i, aim));
         }
     }
-    return seal(column, aim, fold_apart2(columns2), present, first);
+    return to_node(column, aim, fold_apart2(columns2), present, first);
 #else
     (void)first;
-    return seal(column, present);
+    return to_node(column, present);
 #endif
 }
 #endif

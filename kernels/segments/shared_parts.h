@@ -175,10 +175,10 @@ TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lane
         if (!is_right) folded.anchored.last = last_of(folded.anchored, n);
         fold_parts(&folded, x + at, n, lanes, look_again);
     }
-    const node_t node = seal_anchored(folded.anchored, n, folded.present);
+    const node_t node = anchored_to_node(folded.anchored, n, folded.present);
 #else
     fold_parts(&folded, x + at, n, lanes, look_first);
-    const node_t node = seal(folded.column, folded.present);
+    const node_t node = to_node(folded.column, folded.present);
 #endif
 #if TALLY_IS_PLAIN
     return or_in_more(node, x, at, n, lanes, range_of_folded(folded));

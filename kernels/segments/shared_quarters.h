@@ -79,7 +79,7 @@ TALLY_FN node_t quarter_node(const TALLY_T *x, int32_t n) {
         for (int32_t mask = quarter / 2; mask > 0; mask /= 2)
             present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
     }
-    return seal(column, present);
+    return to_node(column, present);
 }
 #endif
 

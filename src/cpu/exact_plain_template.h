@@ -20,7 +20,7 @@ TALLY_FN int take_parts(tally__parts to, tally__plain_sums sums, int parts, int 
     return parts;
 }
 /* Results that are more than a sum, by bunches. */
-static void conclude_plain(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const base_raw_t *a,
+static void finalize_plain(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const base_raw_t *a,
                            const base_raw_t *b, tally__plain_made *made, const int64_t *offsets, int count,
                            const tally_final *final, char *results, bool *empty) {
     int64_t lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
@@ -82,7 +82,7 @@ static bool reduce_plain(const tally__kernel *kernel, const tally__plain *plain,
             sign_zeros(a, b, offsets, count, final, results);
     } else
 #endif
-        conclude_plain(kernel, x, y, a, b, &made, offsets, count, final, results, empty);
+        finalize_plain(kernel, x, y, a, b, &made, offsets, count, final, results, empty);
     redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
     return true;
 }

@@ -436,7 +436,7 @@ static void sign_columns(const strip_t *s, int64_t first, const raw_t *x, const 
     }
 }
 /* The results of columns that are one block, from their parts. False: their terms are too far apart. */
-static bool conclude_strip(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+static bool finalize_strip(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
                            int64_t stride, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     read_block(kernel, s, x, y, rows, stride, NULL);
@@ -444,7 +444,7 @@ static bool conclude_strip(const tally__kernel *kernel, strip_t *s, const raw_t 
     fold_keys(s);
     for (int64_t first = 0; first < s->width; first += TALLY_BUNCH_MOST) {
         if (!fill_bunch(s, first, rows, final->ddof)) return false;
-        conclude_bunch(&s->bunch, s->lows + first, s->highs + first, final, results + first * bytes);
+        finalize_bunch(&s->bunch, s->lows + first, s->highs + first, final, results + first * bytes);
         if (TALLY_HAS_MINUS_ZEROS && has_zeros(&s->bunch)) sign_columns(s, first, x, y, rows, stride, final, results);
         if (s->bunch.unsure > 0 || s->taken)
             finish_columns(kernel, s, first, x, y, rows, stride, final, results, empty);
@@ -475,7 +475,7 @@ static int finish_strip(const tally__kernel *kernel, strip_t *s, const tally_fin
     }
     return flags;
 }
-/* Rows as internal.h says. Columns that are one block are concluded from their parts; of f64 products such blocks are
+/* Rows as internal.h says. Columns that are one block are finalized from their parts; of f64 products such blocks are
  * small, as larger ones would need more levels than there are parts. */
 static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
                        int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
@@ -492,7 +492,7 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
         bool empty = false;
         lay_out(s, one_block && few < most ? few : most, stride);
         clear_strip(s);
-        if (one_block && rows <= block_rows(s) && conclude_strip(kernel, s, x, y, rows, stride, final, to, &empty)) {
+        if (one_block && rows <= block_rows(s) && finalize_strip(kernel, s, x, y, rows, stride, final, to, &empty)) {
             flags |= empty ? TALLY_FLAG_EMPTY : 0;
             continue;
         }

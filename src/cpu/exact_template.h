@@ -215,7 +215,7 @@ static void note_lost(tally__bunch *bunch) {
 }
 /* The results of a bunch whose parts are there, with the keys of its least and greatest values; those that are not sure
  * are left for another way. */
-static void conclude_bunch(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
+static void finalize_bunch(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
                            char *results) {
     const tally__tiles *tiles = tally__cpu_tiles();
 #if TALLY_HAS_KEYS
@@ -253,12 +253,12 @@ static void conclude_bunch(tally__bunch *bunch, const int64_t *lows, const int64
     note_lost(bunch);
 }
 
-static bool conclude_sums(const tally__sums *sums, const total_t *total, const tally_final *final, void *result) {
+static bool finalize_sums(const tally__sums *sums, const total_t *total, const tally_final *final, void *result) {
     tally__bunch one;
     if (!is_quick(final) || !tally__parts_of_sums(sums, &one)) return false;
     one.lengths[0] = (int32_t)total->n;
     one.ddof = final->ddof;
-    conclude_bunch(&one, &total->low, &total->high, final, result);
+    finalize_bunch(&one, &total->low, &total->high, final, result);
     return one.unsure == 0;
 }
 
@@ -294,7 +294,7 @@ static bool reduce_few(const raw_t *x, const raw_t *y, int64_t n, const tally_fi
         tally__add_tile(&sums, tile);
     }
 #undef TALLY_READ_TILE
-    if (conclude_sums(&sums, &total, final, result)) return true;
+    if (finalize_sums(&sums, &total, final, result)) return true;
     tally__flush_sums(&sums);
     tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
     tally_carry(products + TALLY_EVIDENCE, fit.product_limbs);
@@ -375,7 +375,7 @@ static void finish_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
                          tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
                          char *results, bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    conclude_bunch(bunch, lows, highs, final, results);
+    finalize_bunch(bunch, lows, highs, final, results);
     if (TALLY_HAS_MINUS_ZEROS && has_zeros(bunch)) sign_zeros(a, b, bunch->places, bunch->count, final, results);
     *empty |= bunch->shortest == 0;
     for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) {

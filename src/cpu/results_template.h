@@ -32,7 +32,7 @@ TALLY_INLINE TALLY_TARGET tally_quick or_zero(tally_quick quick, tally_pair sum)
             b->narrow[s] = (float)value;                             \
         b->sure[s] = quick.sure | (b->lengths[s] == 0);              \
     }
-TALLY_INLINE TALLY_TARGET void conclude_parts(tally__bunch *b, int what, const int sums, const int products,
+TALLY_INLINE TALLY_TARGET void finalize_parts(tally__bunch *b, int what, const int sums, const int products,
                                               const int is_f64) {
     const double nan = tally_nan_f64();
     switch (what) {
@@ -138,7 +138,7 @@ TALLY_INLINE TALLY_TARGET int32_t count_unsure(const tally__bunch *b) {
     return unsure;
 }
 /* False: some result is in doubt. */
-TALLY_INLINE TALLY_TARGET bool conclude_most(tally__bunch *b, int what, const int sums, const int products,
+TALLY_INLINE TALLY_TARGET bool finalize_most(tally__bunch *b, int what, const int sums, const int products,
                                              const int is_f64) {
     const double nan = tally_nan_f64();
     const int32_t ddof = b->ddof;
@@ -165,23 +165,23 @@ TALLY_INLINE TALLY_TARGET bool conclude_most(tally__bunch *b, int what, const in
 /* ---- a bunch ---- */
 
 /* For the numbers of parts that are usual. */
-TALLY_INLINE TALLY_TARGET void conclude_unscaled(tally__bunch *b, int what) {
+TALLY_INLINE TALLY_TARGET void finalize_unscaled(tally__bunch *b, int what) {
     bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
     int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
     pad_parts(b->products, &b->product_parts, products, b->padded);
     b->unsure = 0;
-    if (usual       ? conclude_most(b, what, 1, 2, 0)
+    if (usual       ? finalize_most(b, what, 1, 2, 0)
         : sums == 3 ? false
-        : b->is_f64 ? conclude_most(b, what, 2, 3, 1)
-                    : conclude_most(b, what, 2, 3, 0))
+        : b->is_f64 ? finalize_most(b, what, 2, 3, 1)
+                    : finalize_most(b, what, 2, 3, 0))
         return;
     if (usual)
-        conclude_parts(b, what, 1, 2, 0);
+        finalize_parts(b, what, 1, 2, 0);
     else if (b->is_f64)
-        sums == 2 ? conclude_parts(b, what, 2, 3, 1) : conclude_parts(b, what, 3, 3, 1);
+        sums == 2 ? finalize_parts(b, what, 2, 3, 1) : finalize_parts(b, what, 3, 3, 1);
     else
-        sums == 2 ? conclude_parts(b, what, 2, 3, 0) : conclude_parts(b, what, 3, 3, 0);
+        sums == 2 ? finalize_parts(b, what, 2, 3, 0) : finalize_parts(b, what, 3, 3, 0);
     b->unsure = count_unsure(b);
 }
 /* Makes a vague last part of each sum the opposite: whether there is one. */
@@ -191,18 +191,18 @@ TALLY_INLINE bool turn_vague(tally__parts parts, int s) {
     return is_vague;
 }
 /* Results that are certain whatever sign the vague parts have: those of one are compared with those of the other. */
-static TALLY_TARGET void conclude_vague(tally__bunch *b, int what) {
+static TALLY_TARGET void finalize_vague(tally__bunch *b, int what) {
     double values[TALLY_BUNCH_MOST];
     int32_t sure[TALLY_BUNCH_MOST];
     bool turned[TALLY_BUNCH_MOST];
-    conclude_unscaled(b, what);
+    finalize_unscaled(b, what);
     for (int s = 0; s < b->count; s++) {
         const bool sums = turn_vague(b->sums, s), products = b->product_parts > 0 && turn_vague(b->products, s);
         turned[s] = sums || products;
         values[s] = b->values[s];
         sure[s] = b->sure[s] && !(sums && products);
     }
-    conclude_unscaled(b, what);
+    finalize_unscaled(b, what);
     for (int s = 0; s < b->count; s++) b->sure[s] &= !turned[s] || (sure[s] && values[s] == b->values[s]);
 }
 /* Results of scaled values as those of the values. Of f64 only the exponent differs, but for subnormals, which are
@@ -223,11 +223,11 @@ static TALLY_TARGET void unscale(tally__bunch *b, int what) {
         b->sure[s] &= (left < 0 ? -left : left) != times_power(1, -1075 - by);
     }
 }
-static TALLY_TARGET void conclude(tally__bunch *b, int what) {
+static TALLY_TARGET void finalize(tally__bunch *b, int what) {
     if (b->vague)
-        conclude_vague(b, what);
+        finalize_vague(b, what);
     else
-        conclude_unscaled(b, what);
+        finalize_unscaled(b, what);
     if (b->scaled) {
         unscale(b, what);
         b->unsure = count_unsure(b);

@@ -67,7 +67,7 @@ static TALLY_TARGET int narrow_rows(const tally__kernel *kernel, const raw_t *x,
             __builtin_memcpy((void *)tally__node_at(kernel, nodes, p), &node, sizeof node);
             continue;
         }
-        flags |= conclude(node, final, &result);
+        flags |= finalize(node, final, &result);
         write(results, p, result);
     }
     return flags;
@@ -104,33 +104,33 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
     for (int64_t p = 0; p < width; p++) put_aim(aims, p, take_aim(get(lanes, p), TALLY_COUNT_OF(p)));
     fill_rows2(lanes2, aims, x, rows, stride, width, columns);
     halve_present2(lanes2, columns, present, width);
-#define TALLY_SEALED(p) seal(get(lanes, p), get_aim(aims, p), get2(lanes2, p), TALLY_COUNT_OF(p), first)
+#define TALLY_LEAF_NODE(p) to_node(get(lanes, p), get_aim(aims, p), get2(lanes2, p), TALLY_COUNT_OF(p), first)
 #else
-#define TALLY_SEALED(p) seal(get(lanes, p), TALLY_COUNT_OF(p))
+#define TALLY_LEAF_NODE(p) to_node(get(lanes, p), TALLY_COUNT_OF(p))
 #endif
     if (nodes) {
         for (int64_t p = 0; p < width; p++) {
-            node_t node = TALLY_SEALED(p);
+            node_t node = TALLY_LEAF_NODE(p);
             __builtin_memcpy((void *)tally__node_at(kernel, nodes, p), &node, sizeof node);
         }
         return 0;
     }
     TALLY_FREE_LANES
     for (int64_t p = 0; p < width; p++) {
-        node_t node = TALLY_SEALED(p);
+        node_t node = TALLY_LEAF_NODE(p);
         write(results, p, finish(node, final));
         empty |= node.n == 0;
         care |= TALLY_NEEDS_WIDE(node, final);
     }
     flags = empty ? TALLY_FLAG_EMPTY : 0;
     for (int64_t p = 0; p < width && care; p++) {
-        node_t node = TALLY_SEALED(p);
+        node_t node = TALLY_LEAF_NODE(p);
         result_t result;
         if (!TALLY_NEEDS_WIDE(node, final)) continue;
-        flags |= conclude(node, final, &result);
+        flags |= finalize(node, final, &result);
         write(results, p, result);
     }
     return flags;
 }
 #undef TALLY_COUNT_OF
-#undef TALLY_SEALED
+#undef TALLY_LEAF_NODE

@@ -156,9 +156,9 @@ TALLY_INLINE TALLY_TARGET int reduce_slots(const slots_t *slots, const tally__ki
     for (int i = 0; i < TALLY_BUNCH; i++) put_aim(aims, i, take_aim(get(lanes, i), TALLY_SLOT_COUNT));
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_BUNCH; i++) put2(lanes2, i, slot_second(TALLY_SLOT_X, there[i], width, get_aim(aims, i)));
-#define TALLY_SLOT_NODE seal(get(lanes, i), get_aim(aims, i), get2(lanes2, i), TALLY_SLOT_COUNT, 0)
+#define TALLY_SLOT_NODE to_node(get(lanes, i), get_aim(aims, i), get2(lanes2, i), TALLY_SLOT_COUNT, 0)
 #else
-#define TALLY_SLOT_NODE seal(slot_column(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width), TALLY_SLOT_COUNT)
+#define TALLY_SLOT_NODE to_node(slot_column(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width), TALLY_SLOT_COUNT)
 #endif
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_BUNCH; i++) {
@@ -205,7 +205,7 @@ TALLY_APART TALLY_TARGET int other_segments(const raw_t *x, const raw_t *y, int6
             node = small_node(x + begin, y + begin, n, 0);
         else
             node = edge_node(x + begin, y + begin, n, limit - begin, 0);
-        flags |= conclude(node, final, &result);
+        flags |= finalize(node, final, &result);
         write(results, s, result);
     }
     return flags;
@@ -213,7 +213,7 @@ TALLY_APART TALLY_TARGET int other_segments(const raw_t *x, const raw_t *y, int6
 /* Every result is that of nothing. */
 TALLY_APART TALLY_TARGET int empty_segments(int count, const tally_final *final, char *results) {
     result_t empty;
-    int flags = conclude(nothing(), final, &empty);
+    int flags = finalize(nothing(), final, &empty);
     for (int s = 0; s < count; s++) write(results, s, empty);
     return flags;
 }

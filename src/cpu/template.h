@@ -306,32 +306,32 @@ TALLY_INLINE TALLY_TARGET second_t small_leaf2(const raw_t *x, int64_t n, aim_t 
     if (n > 4 * TALLY_SMALL_COLUMNS) small_rows2(lanes, x, (int)n, 4, 8, aim);
     return halve2(lanes, TALLY_SMALL_COLUMNS);
 }
-#define TALLY_SEAL(size, column, x, y, n, first)                                     \
-    do {                                                                             \
-        int64_t there = count_present(x, y, n);                                      \
-        aim_t aim = take_aim(column, there);                                         \
-        return seal(column, aim, size(x TALLY_LENGTH_##size(n), aim), there, first); \
+#define TALLY_TO_NODE(size, column, x, y, n, first)                                     \
+    do {                                                                                \
+        int64_t there = count_present(x, y, n);                                         \
+        aim_t aim = take_aim(column, there);                                            \
+        return to_node(column, aim, size(x TALLY_LENGTH_##size(n), aim), there, first); \
     } while (0)
 #define TALLY_LENGTH_full_leaf2(n)
 #define TALLY_LENGTH_part_leaf2(n) , n, room
 #define TALLY_LENGTH_small_leaf2(n) , n
 #else
-#define TALLY_SEAL(size, column, x, y, n, first) return seal(column, count_present(x, y, n))
+#define TALLY_TO_NODE(size, column, x, y, n, first) return to_node(column, count_present(x, y, n))
 #endif
 
-TALLY_INLINE TALLY_TARGET node_t seal_full(column_t column, const raw_t *x, const raw_t *y, int64_t first) {
+TALLY_INLINE TALLY_TARGET node_t full_leaf_node(column_t column, const raw_t *x, const raw_t *y, int64_t first) {
     (void)first;
-    TALLY_SEAL(full_leaf2, column, x, y, TALLY_LEAF, first);
+    TALLY_TO_NODE(full_leaf2, column, x, y, TALLY_LEAF, first);
 }
 TALLY_INLINE TALLY_TARGET node_t small_node(const raw_t *x, const raw_t *y, int64_t n, int64_t first) {
     column_t column = small_leaf(x, y, n);
     (void)first;
-    TALLY_SEAL(small_leaf2, column, x, y, n, first);
+    TALLY_TO_NODE(small_leaf2, column, x, y, n, first);
 }
 static TALLY_TARGET node_t part_node(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
     column_t column = part_leaf(x, y, n, room);
     (void)first;
-    TALLY_SEAL(part_leaf2, column, x, y, n, first);
+    TALLY_TO_NODE(part_leaf2, column, x, y, n, first);
 }
 /* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are
  * read whole, so that what is too close to the end is copied first. */
@@ -364,7 +364,7 @@ static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64
             continue;
         }
 #endif
-        node = merge(node, seal_full(column, x + at, y + at, first + at));
+        node = merge(node, full_leaf_node(column, x + at, y + at, first + at));
     }
     if (at < n) node = merge(node, edge_node(x + at, y + at, n - at, room - at, first + at));
     return node;
@@ -377,7 +377,7 @@ static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64
     node_t node;
     for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
         int k = 0;
-        node = seal_full(full_leaf(x + at, y + at), x + at, y + at, first + at);
+        node = full_leaf_node(full_leaf(x + at, y + at), x + at, y + at, first + at);
         for (; leaves >> k & 1; k++) node = merge(level[k], node);
         level[k] = node;
         leaves++;

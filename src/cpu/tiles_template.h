@@ -480,7 +480,7 @@ const tally__tiles TALLY_TILES = {
 #endif
     .scale = scale,
     .begin_bunch = begin_bunch,
-    .results = conclude,
+    .results = finalize,
     TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY).round_sums = round_sums,
     .read_offsets = {read_offsets_i32, read_offsets_i64},
     .count_filled = count_filled,

@@ -288,7 +288,7 @@ static tally_status fetch_flags(const tally__call *call, tally__cu_address flags
     report->flags |= seen;
     return TALLY_OK;
 }
-static tally_status conclude_nodes(const tally__report *report) {
+static tally_status finalize_nodes(const tally__report *report) {
     TALLY_CHECK((report->flags & TALLY_FLAG_BAD_SEGMENTS) == 0, BAD_STATE,
                 "a node is damaged: no node has so many values");
     return TALLY_OK;
@@ -336,7 +336,7 @@ static tally_status change_here(tally__call *call, int64_t count, char *nodes, i
     TALLY_TRY(tally__open_nodes_room(call, count, 0, &room));
     TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
     TALLY_TRY(fetch_flags(call, room.flags, &report));
-    return conclude_nodes(&report);
+    return finalize_nodes(&report);
 }
 
 static tally_status merge(const tally__spec *spec, int64_t count, void *into, const void *from) {
@@ -376,7 +376,7 @@ static tally_status finish_here(tally__call *call, int64_t count, const void *no
                 .final = spec->final}};
     TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
     TALLY_TRY(tally__call_finalize(call, room.more, count, room.flags, report));
-    return conclude_nodes(report);
+    return finalize_nodes(report);
 }
 
 static tally_status finish(const tally__spec *spec, int64_t count, const void *nodes, const tally__sink *sink,

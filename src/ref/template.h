@@ -65,10 +65,10 @@ static node_t leaf_node(const char *x, const char *y, int64_t n, int64_t first) 
     for (int64_t i = 0; i < n; i++) present += is_present(read_value(x, i).raw) && is_present(read_value(y, i).raw);
 #if TALLY_PASSES == 2
     aim_t aim = take_aim(column, present);
-    return seal(column, aim, leaf_second(x, n, aim), present, first);
+    return to_node(column, aim, leaf_second(x, n, aim), present, first);
 #else
     (void)first;
-    return seal(column, present);
+    return to_node(column, present);
 #endif
 }
 
