@@ -28,11 +28,11 @@
     X(CONVERT, RESULTS)     /* results to the type asked for */
 
 /* Those of merges in passes of so many runs: a part of the table below. */
-#define TALLY_MERGE_UNIT(U, K, form, runs)                                                \
-    U(TYPED, form, "production/merge.h", )                                                \
-        K(TYPED, form, merge_borders_##runs, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass) \
-        K(TYPED, form, merge_values_##runs, TALLY_THREADS, tally_merge_pass)              \
-        K(TYPED, form, merge_origins_##runs, TALLY_THREADS, tally_merge_pass)             \
+#define TALLY_MERGE_UNIT(U, K, form, runs)                                                      \
+    U(TYPED, form, "production/merge.h", )                                                      \
+        K(TYPED, form, merge_boundaries_##runs, TALLY_MERGE_BOUNDARIES_BLOCK, tally_merge_pass) \
+        K(TYPED, form, merge_values_##runs, TALLY_THREADS, tally_merge_pass)                    \
+        K(TYPED, form, merge_origins_##runs, TALLY_THREADS, tally_merge_pass)                   \
         K(TYPED, form, merge_check_##runs, TALLY_THREADS, tally_merge_pass)
 
 /* U(kind, ID, text, switch): the unit of a form. kind: ORDERED (operators in canonical order), EXACT, TYPED (no
@@ -86,14 +86,14 @@
     U(EXACT, NODES, "production/exact_nodes.h", )                                                 \
         K(EXACT, NODES, exact_nodes, TALLY_THREADS, tally_nodes_work)                             \
     U(GENERAL, CUT, "production/cut.h", )                                                         \
-        K(GENERAL, CUT, cut_edges, TALLY_THREADS, tally_offsets_work)                             \
+        K(GENERAL, CUT, cut_boundaries, TALLY_THREADS, tally_offsets_work)                        \
         K(GENERAL, CUT, cut_sums, TALLY_THREADS, tally_offsets_work)                              \
         K(GENERAL, CUT, cut_scan, TALLY_THREADS, tally_offsets_work)                              \
         K(GENERAL, CUT, cut_lengths, TALLY_THREADS, tally_offsets_work)                           \
         K(GENERAL, CUT, cut_shares, TALLY_THREADS, tally_offsets_work)                            \
         K(GENERAL, CUT, cut_segment_ids, TALLY_THREADS, tally_offsets_work)                       \
         K(GENERAL, CUT, cut_check, TALLY_THREADS, tally_offsets_work)                             \
-        K(GENERAL, CUT, cut_segment_id_edges, TALLY_THREADS, tally_offsets_work)                  \
+        K(GENERAL, CUT, cut_segment_id_boundaries, TALLY_THREADS, tally_offsets_work)             \
     U(GENERAL, GROUPS, "production/groups.h", )                                                   \
         K(GENERAL, GROUPS, group_keys, TALLY_THREADS, tally_groups_work)                          \
         K(GENERAL, GROUPS, group_digits, TALLY_THREADS, tally_groups_work)                        \

@@ -2,9 +2,9 @@
  * joined with its successor, and be written down.
  *
  * A state covers values first ... end of a whole whose leaves begin at multiples of the leaf length. It keeps
- *   - the head: raw values from `first` up to the next leaf border (none when first is one),
+ *   - the head: raw values from `first` up to the next leaf boundary (none when first is one),
  *   - a ladder: nodes over the whole leaves, each an aligned power of two of them, as large as alignment allows,
- *   - the tail: raw values behind the last border.
+ *   - the tail: raw values behind the last boundary.
  * Where order cannot show, all there is to keep is `extra`, a node over everything, and head, ladder and tail stay
  * empty. The ladder of leaves a ... b is what remains of the adjacent-pair tree when only those leaves are known; two
  * ladders that meet join to the ladder of both, so adjacent states always merge to the bits of the whole. */
@@ -152,9 +152,9 @@ static tally_status push_values(tally_state *s, const tally__backend *far, const
         absorb(s, &room.node, in->count);
         return TALLY_OK;
     }
-    int64_t border = s->leaf_begin * leaf_of(s);
-    if (s->end < border) {
-        done = least(border - s->end, in->count);
+    int64_t boundary = s->leaf_begin * leaf_of(s);
+    if (s->end < boundary) {
+        done = least(boundary - s->end, in->count);
         TALLY_TRY(keep_raw(s, far, &s->head, in, 0, done));
     }
     if (s->tail.count > 0 && done < in->count) {

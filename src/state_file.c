@@ -121,19 +121,19 @@ static tally_op find_operator(const tally_context *context, const char *name) {
 }
 
 /* The numbers of a header must describe one possible state of a kernel with this leaf length. A state that begins or
- * ends within the last leaf has its ladder at the border behind. */
+ * ends within the last leaf has its ladder at the boundary behind. */
 static bool consistent(const header *h, int64_t leaf) {
-    const int64_t most = TALLY_MOST_VALUES, last_border = most / leaf + (most % leaf != 0);
-    int64_t border;
+    const int64_t most = TALLY_MOST_VALUES, last_boundary = most / leaf + (most % leaf != 0);
+    int64_t boundary;
     if (h->first < 0 || h->head_first < h->first || h->end < h->head_first || h->end > most) return false;
-    border = h->head_first / leaf + (h->head_first % leaf != 0);
-    if (h->leaf_begin != border || h->leaf_end < border || h->leaf_end > last_border) return false;
+    boundary = h->head_first / leaf + (h->head_first % leaf != 0);
+    if (h->leaf_begin != boundary || h->leaf_end < boundary || h->leaf_end > last_boundary) return false;
     if (h->rung_count < 0 || h->rung_count > TALLY_RUNGS - 2) return false;
     if (h->head_count < 0 || h->head_count >= leaf || h->tail_count < 0 || h->tail_count >= leaf) return false;
-    if (h->end < border * leaf)
-        return h->head_count == h->end - h->head_first && h->tail_count == 0 && h->leaf_end == border &&
+    if (h->end < boundary * leaf)
+        return h->head_count == h->end - h->head_first && h->tail_count == 0 && h->leaf_end == boundary &&
                h->rung_count == 0;
-    return h->head_count == border * leaf - h->head_first && h->end == h->leaf_end * leaf + h->tail_count;
+    return h->head_count == boundary * leaf - h->head_first && h->end == h->leaf_end * leaf + h->tail_count;
 }
 
 /* Rungs must follow one another, aligned, and count no more values than they cover. */

@@ -54,7 +54,7 @@ enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16 /* at most, of a power of two */
 };
-/* Of production/prefix.h: bytes of a tile's values and ends, at most, and of positions from one border to the
+/* Of production/prefix.h: bytes of a tile's values and ends, at most, and of positions from one diagonal to the
  * next; for values of so many bytes, threads of a block; the levels of a value, half as many as those of a product;
  * bytes of an end; and of a tile's room in shared memory. With more levels, an end's sums take more room, and more
  * threads have shorter strips. */
@@ -74,11 +74,11 @@ enum {
          ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, 0)) +       \
      8 * 3 * 4 + 160)
 /* Where a tile of segments begins (segments/cut.h): the first segment that is its own, the first value that it reads;
- * of the segment before, which may run over the edge, the end, the number of the leaf that begins at the edge, and
+ * of the segment before, which may cross the boundary, the end, the number of the leaf that begins at the boundary, and
  * where its nodes lie (order/nodes.h), or -1 of what is no cut. */
-typedef struct tally_edge {
+typedef struct tally_boundary {
     int64_t segment, value, end, leaf, place;
-} tally_edge;
+} tally_boundary;
 
 /* Where results go. */
 typedef struct tally_results {
@@ -101,11 +101,11 @@ typedef struct tally_cut_work {
     int32_t index_bytes, offset_bytes;
     int64_t values, count; /* of the array; segments */
     int64_t tiles;
-    tally_edge *edges; /* tiles + 1 */
-    int64_t *sums;     /* of blocks of lengths */
-    int32_t weight;    /* bytes of a value, of both where there are two, and of its segment id where tiles look at it */
+    tally_boundary *boundaries; /* tiles + 1 */
+    int64_t *sums;              /* of blocks of lengths */
+    int32_t weight; /* bytes of a value, of both where there are two, and of its segment id where tiles look at it */
     int32_t end_weight;   /* bytes of a segment's end, in positions */
-    int32_t tile_bytes;   /* of positions, from one tile's border to the next */
+    int32_t tile_bytes;   /* of positions, from one tile's diagonal to the next */
     int32_t leaf;         /* values in a leaf */
     int64_t cells;        /* leaves that there can be, and one */
     int32_t are_packed;   /* results lie side by side, each at a multiple of what its size is one of */
@@ -114,8 +114,8 @@ typedef struct tally_cut_work {
     uint32_t *unsure;     /* a bit for each segment whose exact result takes another kernel, behind the counters */
     uint32_t *left, *far; /* behind these: a bit for each tile that is left to more levels, if there are any, and to
                              production/flat.h; NULL where production/prefix.h does not come first */
-    int64_t cleared; /* words of counters and of such bits, 0 before tiles are read; 0: these are the edges for what is
-                        unsure */
+    int64_t cleared; /* words of counters and of such bits, 0 before tiles are read; 0: these are the boundaries for
+                        what is unsure */
 } tally_cut_work;
 
 /* In each: x and y, the inputs, y equal to x where there is one; x_stride and y_stride, the bytes from one value to the
@@ -149,7 +149,7 @@ typedef struct tally_rows_work {
     tally_results out;
 } tally_rows_work;
 
-/* Offsets and edges of tiles: production/cut.h. */
+/* Offsets and boundaries of tiles: production/cut.h. */
 typedef struct tally_offsets_work {
     tally_cut_work cut;
     uint32_t *arrivals; /* cut.cleared words that are set to 0 */

@@ -5,9 +5,9 @@
  * the leading binades are added up, a window below its largest term: with rare exceptions they tell the result, and
  * what is cut off has a bound. Each lane adds up a strip of consecutive values in levels (sums/levels.h), and at each
  * end stores what it has counted since the last one. A segmented scan over the lanes (Blelloch, "Prefix sums and their
- * applications", 1990) completes the first sum of each strip. Values of a segment that runs over edges of the chunk are
- * scattered: added to 16-bit digits (sums/levels.h), whatever their exponents. Infinities and NaNs are noted apart and
- * leave zeros behind. */
+ * applications", 1990) completes the first sum of each strip. Values of a segment that crosses boundaries of the chunk
+ * are scattered: added to 16-bit digits (sums/levels.h), whatever their exponents. Infinities and NaNs are noted apart
+ * and leave zeros behind. */
 #ifndef TALLY_FLAT_H
 #define TALLY_FLAT_H
 

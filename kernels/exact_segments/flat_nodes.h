@@ -1,8 +1,8 @@
 /* What the kernels of exact segments at a flat cost share (production/prefix.h, production/flat.h): which segments are
- * to be reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that run over edges
- * of tiles.
+ * to be reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that cross tile
+ * boundaries.
  *
- * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers
+ * Of a segment that crosses tile boundaries, each tile adds its part to a number of limbs in memory; integers
  * commute, so nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP
  * tiles each group of them has its own, and the last kernel adds these up.
  *
@@ -115,7 +115,7 @@ TALLY_LONG void put_node(const tally_segments_work *work, int64_t s, accumulator
     round_total(&total, &work->out.final, result);
     put_bytes(&work->out, s, result, total.n);
 }
-/* ---- segments over edges of tiles ---- */
+/* ---- segments across tile boundaries ---- */
 
 TALLY_RARE int64_t begin_of_any(const tally_segments_work *work, int64_t s) { return tally_begin_of(&work->cut, s); }
 TALLY_FN int64_t begin_of(const tally_segments_work *work, int64_t s) {
@@ -134,15 +134,15 @@ TALLY_RARE int64_t tile_of(const tally_segments_work *work, int64_t s, int64_t b
     const tally_cut_work *cut = &work->cut;
     int64_t t = tally_position(cut, begin_of(work, 0), s, begin) / cut->tile_bytes;
     t = t < 0 ? 0 : t >= cut->tiles ? cut->tiles - 1 : t;
-    while (t > 0 && cut->edges[t].segment > s) t--;
-    while (t + 1 < cut->tiles && cut->edges[t + 1].segment <= s) t++;
+    while (t > 0 && cut->boundaries[t].segment > s) t--;
+    while (t + 1 < cut->tiles && cut->boundaries[t + 1].segment <= s) t++;
     return t;
 }
 TALLY_FN accumulator_t *node_of(const tally_segments_work *work, int64_t tile) {
     return (accumulator_t *)(void *)work->nodes + tile;
 }
 /* Where tile t adds its part of a segment that begins in tile `first`. A group's first tile has no other segment that
- * runs over its edge: it is within this one. */
+ * crosses its boundary: it is within this one. */
 TALLY_FN accumulator_t *node_for(const tally_segments_work *work, int64_t t, int64_t first) {
     const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
     return node_of(work, group > first ? group : first);
@@ -165,8 +165,8 @@ TALLY_RARE accumulator_t *node_of_piece(const tally_segments_work *work, int64_t
 TALLY_FN accumulator_t *node_for_part(const tally_segments_work *work, int64_t t, int64_t first, int64_t s) {
     return has_pieces(work) ? node_of_piece(work, s) : node_for(work, t, first);
 }
-/* Of the segment that runs over the edge behind tile t: its number, if it is one to be reduced, or -1. */
-TALLY_FN int64_t runs_over(const tally_segments_work *work, const tally_edge *to) {
+/* Of the segment that crosses the boundary behind tile t: its number, if it is one to be reduced, or -1. */
+TALLY_FN int64_t runs_over(const tally_segments_work *work, const tally_boundary *to) {
     return to->segment > 0 && to->end > to->value && wants_segment(work, to->segment - 1) ? to->segment - 1 : -1;
 }
 TALLY_FN int32_t block_has_work(const tally_segments_work *work) {
@@ -174,11 +174,12 @@ TALLY_FN int32_t block_has_work(const tally_segments_work *work) {
     return (flags & TALLY_FLAG_BAD_SEGMENTS) == 0 && (work->cut.unsure == 0 || (flags & TALLY_FLAG_UNSURE) != 0);
 }
 
-/* Whether some tile adds to the number of tile t: a segment that runs over its edge begins in it, or the tile is a
+/* Whether some tile adds to the number of tile t: a segment that crosses its boundary begins in it, or the tile is a
  * group's. */
 TALLY_FN int32_t is_node_used(const tally_segments_work *work, int64_t t) {
-    const tally_edge *const edges = work->cut.edges + t;
-    return (edges[0].segment < edges[1].segment || t % TALLY_FLAT_GROUP == 0) && runs_over(work, &edges[1]) >= 0;
+    const tally_boundary *const boundaries = work->cut.boundaries + t;
+    return (boundaries[0].segment < boundaries[1].segment || t % TALLY_FLAT_GROUP == 0) &&
+           runs_over(work, &boundaries[1]) >= 0;
 }
 
 #endif

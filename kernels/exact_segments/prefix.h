@@ -39,8 +39,8 @@ typedef struct tile_t {
     int32_t skew, pitch;                         /* pitch: ends that there can be at different values */
     int32_t strip;             /* 16-byte parts of a strip; an odd number, so that threads meet different banks */
     int32_t over;              /* 65536 / strip, rounded up */
-    int32_t runs_in, runs_out; /* a segment runs over the edge */
-    int32_t is_good, is_bulk;  /* the edges are edges; the values are copied by one thread */
+    int32_t runs_in, runs_out; /* a segment crosses the boundary */
+    int32_t is_good, is_bulk;  /* the boundaries are those of a segmentation; the values are copied by one thread */
     int32_t scale_x, scale_y;  /* values are multiplied by 2^scale */
 } tile_t;
 

@@ -14,7 +14,7 @@ typedef enum tally_merge_reading {
 } tally_merge_reading;
 
 /* A pass makes one run of 2, 4 or 8. */
-enum { TALLY_MERGE_BLOCK = 256, TALLY_MERGE_BORDERS_BLOCK = 128, TALLY_MERGE_MOST_FAN = 8 };
+enum { TALLY_MERGE_BLOCK = 256, TALLY_MERGE_BOUNDARIES_BLOCK = 128, TALLY_MERGE_MOST_FAN = 8 };
 /* Of how many at most, of values of so many bytes. */
 #define TALLY_MERGE_FAN_OF(bytes) ((bytes) == 8 ? 8 : 4)
 
@@ -36,12 +36,12 @@ typedef struct tally_merge_report {
 } tally_merge_report;
 
 /* Where a tile begins: the first array of the runs that it is of, or -1 behind the last; and in each of these runs the
- * place and the address of the first value that comes behind the border. */
-typedef struct tally_merge_border {
+ * place and the address of the first value that comes behind the boundary. */
+typedef struct tally_merge_boundary {
     int64_t first;
     int64_t places[TALLY_MERGE_MOST_FAN];
     const char *at[TALLY_MERGE_MOST_FAN];
-} tally_merge_border;
+} tally_merge_boundary;
 
 /* One pass, in the device's memory; tally_merge_pass has its address. A value's place is that in all arrays side by
  * side. Values of arrays a to b - 1 are at places before[a] to before[b] - 1 of what every pass reads and writes. */
@@ -57,10 +57,10 @@ typedef struct tally_merge_work {
     int64_t to_stride;
     char *origins_to; /* NULL: nobody wants them */
     int64_t origins_to_stride;
-    uint64_t infinity;           /* the bits of a float infinity */
-    int32_t log_run;             /* a run is of 2^log_run arrays, the last one of fewer */
-    int32_t packed;              /* bits: what lies side by side, at multiples of its size */
-    tally_merge_border *borders; /* tiles + 1 */
+    uint64_t infinity;                /* the bits of a float infinity */
+    int32_t log_run;                  /* a run is of 2^log_run arrays, the last one of fewer */
+    int32_t packed;                   /* bits: what lies side by side, at multiples of its size */
+    tally_merge_boundary *boundaries; /* tiles + 1 */
     int64_t tiles;
     tally_merge_report *report;
 } tally_merge_work;

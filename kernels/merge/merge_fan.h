@@ -14,7 +14,7 @@ enum {
     TALLY_F(ROOM) = TALLY_F(TILE) + TALLY_MERGE_FAN * 32 / (TALLY_MERGE_BITS / 8) + TALLY_M(EACH) + 1
 };
 
-/* ---- borders ---- */
+/* ---- boundaries ---- */
 
 /* How many of the first `rank` values of all runs are of each: low. Of two runs by merge path. Of several the one, of
  * those with values in question, whose middle value comes first gives its first half, if so many are wanted that this
@@ -85,19 +85,19 @@ TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infin
 }
 #endif
 
-TALLY_ENTRY_OF(TALLY_MERGE_BORDERS_BLOCK, TALLY_F(borders), tally_merge_pass, TALLY_MERGE_FAN == 8 ? 3 : 6) {
+TALLY_ENTRY_OF(TALLY_MERGE_BOUNDARIES_BLOCK, TALLY_F(boundaries), tally_merge_pass, TALLY_MERGE_FAN == 8 ? 3 : 6) {
     const tally_merge_work *merge = work.pass;
-    const int64_t tile = (int64_t)tally_block() * TALLY_MERGE_BORDERS_BLOCK + tally_thread(),
+    const int64_t tile = (int64_t)tally_block() * TALLY_MERGE_BOUNDARIES_BLOCK + tally_thread(),
                   place = tile * TALLY_F(TILE);
     int64_t taken[TALLY_MERGE_FAN];
     tally_run runs[TALLY_MERGE_FAN];
     tally_let_next_start();
     tally_await_before();
     if (tile > merge->tiles) return;
-    tally_merge_border *border = merge->borders + tile;
+    tally_merge_boundary *boundary = merge->boundaries + tile;
     const int32_t is_end = tile == merge->tiles;
     const int64_t first = is_end ? -1 : tally_merge_first_at(merge, place, TALLY_F(LEVELS));
-    border->first = first;
+    boundary->first = first;
     if (!is_end) {
         TALLY_UNROLL
         for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) runs[i] = tally_run_of(merge, first, i);
@@ -105,8 +105,8 @@ TALLY_ENTRY_OF(TALLY_MERGE_BORDERS_BLOCK, TALLY_F(borders), tally_merge_pass, TA
     }
     TALLY_UNROLL
     for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) { /* of the end, too: tiles read it before they know */
-        border->places[i] = is_end ? merge->total : runs[i].place + taken[i];
-        border->at[i] = !is_end && runs[i].count > 0 ? runs[i].data + taken[i] * runs[i].stride : 0;
+        boundary->places[i] = is_end ? merge->total : runs[i].place + taken[i];
+        boundary->at[i] = !is_end && runs[i].count > 0 ? runs[i].data + taken[i] * runs[i].stride : 0;
     }
 }
 
@@ -142,7 +142,7 @@ typedef struct TALLY_F(pair) {
  * In the first pass it compares the piece's first value with the one in front of it. */
 TALLY_FN void TALLY_F(cut)(const tally_merge_work *merge, TALLY_F(shared) * shared, int64_t first, int64_t begin,
                            int64_t until, int32_t i) {
-    const tally_merge_border *here = merge->borders + tally_block(), *next = here + 1;
+    const tally_merge_boundary *here = merge->boundaries + tally_block(), *next = here + 1;
     const int32_t is_first = begin == (int64_t)tally_block() * TALLY_F(TILE);
     TALLY_F(piece) piece = {here->at[i], merge->from_stride, here->places[i], 0, 0};
     int64_t end = next->places[i], run_begin = -1;
@@ -334,11 +334,11 @@ TALLY_FN void TALLY_F(tile)(const tally_merge_work *merge, TALLY_F(shared) * sha
                             int32_t has_origins) {
     const int64_t begin = (int64_t)tally_block() * TALLY_F(TILE),
                   end = begin + TALLY_F(TILE) < merge->total ? begin + TALLY_F(TILE) : merge->total;
-    const tally_merge_border *border = merge->borders + tally_block();
-    int64_t first = border->first;
+    const tally_merge_boundary *boundary = merge->boundaries + tally_block();
+    int64_t first = boundary->first;
     for (int64_t place = begin; place < end;) {
         int64_t until = end;
-        if (border[1].first != first) {
+        if (boundary[1].first != first) {
             const int64_t arrays = first + ((int64_t)1 << (merge->log_run + TALLY_F(LEVELS))),
                           behind = merge->before[arrays < merge->count ? arrays : merge->count];
             if (behind < end) until = behind;

@@ -1,9 +1,9 @@
-/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the edges of tiles, and offsets from
+/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the boundaries of tiles, and offsets from
  * lengths and segment ids. They trust nothing that the index says: a cut that does not fit leaves
  * TALLY_FLAG_BAD_SEGMENTS in *flags, here or when tiles read it. */
 #define TALLY_BLOCK 256
 #include "segments/cut.h"
-#include "segments/segment_id_edges.h"
+#include "segments/segment_id_boundaries.h"
 #include "segments/segment_id_row.h"
 
 /* ---- offsets from lengths: sums of blocks, sums before them, and those before each length ---- */
@@ -378,7 +378,7 @@ TALLY_ENTRY(tally_cut_check, tally_offsets_work, 4) {
     if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
-/* ---- edges ---- */
+/* ---- boundaries ---- */
 
 /* Between which segments the first lies that is at some position or behind it: `high`, or one from `low` on; and where
  * these two lie. */
@@ -402,18 +402,18 @@ TALLY_FN void tally_narrow_bracket(const tally_cut_work *cut, int64_t origin, in
     }
 }
 
-/* The edge at a position, by one thread and interpolation, *segment and *value. True: a segment begins there or a
- * little before, and that is the edge; else it is in the first segment that lies at the position or behind it. The
+/* The boundary at a position, by one thread and interpolation, *segment and *value. True: a segment begins there or a
+ * little before, and that is the boundary; else it is in the first segment that lies at the position or behind it. The
  * neighbourhood of both ends is asked early, for a segment longer than all others together, and every other step
  * bisects, so that no cut takes long. */
-TALLY_FN int32_t tally_find_edge(const tally_cut_work *cut, int64_t origin, tally_bracket b, int64_t position,
-                                 int64_t *segment, int64_t *value) {
+TALLY_FN int32_t tally_find_boundary(const tally_cut_work *cut, int64_t origin, tally_bracket b, int64_t position,
+                                     int64_t *segment, int64_t *value) {
     for (int32_t step = 0; b.low < b.high; step++) {
         const int64_t width = b.high - b.low;
         int64_t at = b.low + width / 2, apart;
         if (step < 2 || (step > 4 && step % 2 != 0)) {
             const double rise = (double)tally_apart(b.high_position, b.low_position);
-            const double part = ((double)tally_apart(position, b.low_position) - TALLY_EDGE_SLACK / 2) / rise;
+            const double part = ((double)tally_apart(position, b.low_position) - TALLY_BOUNDARY_SLACK / 2) / rise;
             at = part > 0 && part < 1 ? b.low + (int64_t)(part * (double)width) : part > 0 ? b.high - 1 : b.low;
         } else if (step < 4)
             at = b.low;
@@ -422,7 +422,7 @@ TALLY_FN int32_t tally_find_edge(const tally_cut_work *cut, int64_t origin, tall
         *value = tally_offset(cut, at);
         const int64_t here = tally_position(cut, origin, at, *value);
         apart = tally_apart(position, here);
-        if (apart >= 0 && apart < TALLY_EDGE_SLACK) {
+        if (apart >= 0 && apart < TALLY_BOUNDARY_SLACK) {
             *segment = at;
             return 1;
         }
@@ -435,41 +435,42 @@ TALLY_FN int32_t tally_find_edge(const tally_cut_work *cut, int64_t origin, tall
     return 0;
 }
 
-TALLY_FN tally_edge tally_edge_at(const tally_offsets_work *work, int64_t origin, int64_t segment, int64_t position) {
+TALLY_FN tally_boundary tally_boundary_at(const tally_offsets_work *work, int64_t origin, int64_t segment,
+                                          int64_t position) {
     const tally_cut_work *cut = &work->cut;
     const int32_t shift = tally_leaf_shift(cut);
-    tally_edge edge = {segment, origin, origin, 0, -1};
+    tally_boundary boundary = {segment, origin, origin, 0, -1};
     if (segment > 0) {
         int64_t begin = tally_offset(cut, segment - 1), length = tally_apart(tally_offset(cut, segment), begin);
         int64_t at = tally_position(cut, origin, segment - 1, begin);
         uint64_t into = (uint64_t)tally_apart(position, at), leaves = (into + ((uint64_t)1 << shift) - 1) >> shift;
         int64_t whole = (int64_t)(leaves * (uint64_t)cut->leaf);
-        edge.leaf = (int64_t)leaves;
-        edge.end = tally_further(begin, length);
-        edge.value = tally_further(begin, whole < length ? whole : length);
-        if (origin >= 0 && begin >= origin && begin <= work->cut.values && edge.value >= begin &&
-            edge.value <= work->cut.values)
-            edge.place = 2 * (at >> shift);
+        boundary.leaf = (int64_t)leaves;
+        boundary.end = tally_further(begin, length);
+        boundary.value = tally_further(begin, whole < length ? whole : length);
+        if (origin >= 0 && begin >= origin && begin <= work->cut.values && boundary.value >= begin &&
+            boundary.value <= work->cut.values)
+            boundary.place = 2 * (at >> shift);
     }
-    return edge;
+    return boundary;
 }
 
-enum { TALLY_EDGE_SAMPLES = 4 * TALLY_EDGES_BLOCK };
-typedef struct tally_edges_shared {
-    tally_bracket ends[2];               /* of the first edge of the block, and of the first behind it */
-    int64_t sampled[TALLY_EDGE_SAMPLES]; /* where segments lie between these two, equally many apart */
-} tally_edges_shared;
+enum { TALLY_BOUNDARY_SAMPLES = 4 * TALLY_BOUNDARIES_BLOCK };
+typedef struct tally_boundaries_shared {
+    tally_bracket ends[2];                   /* of the first boundary of the block, and of the first behind it */
+    int64_t sampled[TALLY_BOUNDARY_SAMPLES]; /* where segments lie between these two, equally many apart */
+} tally_boundaries_shared;
 
-/* The block's threads ask at once for samples of the segments between its edges; afterwards each thread's own lies
+/* The block's threads ask at once for samples of the segments between its boundaries; afterwards each thread's own lies
  * between two samples that follow one another. */
 TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t origin, int64_t position,
                                             tally_bracket all, int64_t *sampled) {
-    const int64_t width = all.high > all.low ? all.high - all.low : 0, step = width / TALLY_EDGE_SAMPLES + 1;
+    const int64_t width = all.high > all.low ? all.high - all.low : 0, step = width / TALLY_BOUNDARY_SAMPLES + 1;
     const int32_t count = (int32_t)(width / step);
     int32_t low = 0, high = count;
     TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_EDGE_SAMPLES / TALLY_EDGES_BLOCK; k++) {
-        const int32_t i = k * TALLY_EDGES_BLOCK + tally_thread();
+    for (int32_t k = 0; k < TALLY_BOUNDARY_SAMPLES / TALLY_BOUNDARIES_BLOCK; k++) {
+        const int32_t i = k * TALLY_BOUNDARIES_BLOCK + tally_thread();
         const int64_t at = all.low + i * step;
         if (i < count) sampled[i] = tally_position(cut, origin, at, tally_offset(cut, at));
     }
@@ -493,13 +494,13 @@ TALLY_FN void tally_clear_counters(const tally_offsets_work *work) {
         work->arrivals[k] = 0;
 }
 
-/* A thread for each edge: those of a block lie between two that warps have narrowed down. */
-TALLY_ENTRY(tally_cut_edges, tally_offsets_work, 4) {
-    TALLY_SHARED(tally_edges_shared, shared);
+/* A thread for each boundary: those of a block lie between two that warps have narrowed down. */
+TALLY_ENTRY(tally_cut_boundaries, tally_offsets_work, 4) {
+    TALLY_SHARED(tally_boundaries_shared, shared);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
-    const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK,
+    const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_BOUNDARIES_BLOCK,
                   i = block + tally_thread();
     const int64_t position = i * cut->tile_bytes;
     int64_t segment, value;
@@ -507,7 +508,7 @@ TALLY_ENTRY(tally_cut_edges, tally_offsets_work, 4) {
     if (i == 0 && cut->cleared > 0 && cut->index == cut->offsets) *work.flags = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2) {
-        const int64_t at = (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes;
+        const int64_t at = (block + tally_warp() * TALLY_BOUNDARIES_BLOCK) * cut->tile_bytes;
         tally_bracket b = {0, cut->count, 0, tally_position(cut, origin, cut->count, tally_offset(cut, cut->count))};
         if (at == 0)
             b.high = b.high_position = 0;
@@ -524,30 +525,32 @@ TALLY_ENTRY(tally_cut_edges, tally_offsets_work, 4) {
     if (i > cut->tiles) return;
     if (i == 0 || i == cut->tiles) /* whatever the index says, every segment is some tile's */
         segment = i == 0 ? 0 : cut->count;
-    else if (tally_find_edge(cut, origin, between, position, &segment, &value)) {
-        const tally_edge edge = {segment, value, value, 0, -1};
-        cut->edges[i] = edge;
+    else if (tally_find_boundary(cut, origin, between, position, &segment, &value)) {
+        const tally_boundary boundary = {segment, value, value, 0, -1};
+        cut->boundaries[i] = boundary;
         return;
     }
-    cut->edges[i] = tally_edge_at(&work, origin, segment, position);
-    if (i == cut->tiles) cut->edges[i].value = cut->edges[i].end;
+    cut->boundaries[i] = tally_boundary_at(&work, origin, segment, position);
+    if (i == cut->tiles) cut->boundaries[i].value = cut->boundaries[i].end;
 }
 
 /* The same, where tiles look at segment ids. */
-TALLY_ENTRY(tally_cut_segment_id_edges, tally_offsets_work, 4) {
+TALLY_ENTRY(tally_cut_segment_id_boundaries, tally_offsets_work, 4) {
     TALLY_SHARED(tally_segment_ids_shared, shared);
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
-    const int64_t block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
+    const int64_t block = (int64_t)tally_block() * TALLY_BOUNDARIES_BLOCK, i = block + tally_thread();
     if (cut->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
     if (i == 0 && cut->cleared > 0) *work.flags = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2)
-        tally_view_segment_ids(cut, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
+        tally_view_segment_ids(cut, shared, (block + tally_warp() * TALLY_BOUNDARIES_BLOCK) * cut->tile_bytes);
     tally_barrier();
     const tally_segment_ids_view view = tally_sample_segment_ids(cut, shared);
     if (i > cut->tiles) return;
-    const tally_edge first = {0, 0, 0, 0, -1},
-                     last = {cut->count, work.cut.values, work.cut.values, 0, -1}; /* whatever the segment ids say */
-    cut->edges[i] = i == 0 ? first : i == cut->tiles ? last : tally_segment_id_edge(cut, &view, i * cut->tile_bytes);
+    const tally_boundary first = {0, 0, 0, 0, -1}, last = {cut->count, work.cut.values, work.cut.values, 0,
+                                                           -1}; /* whatever the segment ids say */
+    cut->boundaries[i] = i == 0            ? first
+                         : i == cut->tiles ? last
+                                           : tally_segment_id_boundary(cut, &view, i * cut->tile_bytes);
 }

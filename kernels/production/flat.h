@@ -1,7 +1,7 @@
 /* Exact segments at a flat cost (exact_segments/flat.h): of those that production/segments.h was not sure of, or of
  * all.
  *
- * A warp takes a tile that production/cut.h has shared out. Of a segment that runs over edges of tiles, each of them
+ * A warp takes a tile that production/cut.h has shared out. Of a segment that crosses tile boundaries, each of them
  * adds its part to a number of limbs in memory; integers commute, so nobody waits. That number is the one of the tile
  * in which the segment begins; beyond TALLY_FLAT_GROUP tiles each group of them has its own, and the last kernel adds
  * these up. */
@@ -160,7 +160,7 @@ TALLY_FN void settle_open(flat_t *flat, open_t *open) {
     if (open->scattered > 0) drain_digits(flat, &flat->node);
     open->scattered = 0;
 }
-/* The part that the tile has of a segment over its edges goes to a node in memory. */
+/* The part that the tile has of a segment across its boundaries goes to a node in memory. */
 TALLY_FN void give_open(flat_t *flat, open_t *open, accumulator_t *to) {
     settle_open(flat, open);
     deposit_node(&flat->node, to);
@@ -288,7 +288,7 @@ TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *
 
 /* The tile's segments that are wanted. */
 TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat) {
-    const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
+    const tally_boundary from = work->cut.boundaries[t], to = work->cut.boundaries[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
     walk_t walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1};
     open_t open = nothing_open();
@@ -348,7 +348,7 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, TALL
     }
 }
 
-/* ---- segments over edges, at last ---- */
+/* ---- segments across boundaries, at last ---- */
 
 /* Word i of a node: all are added up, but for keys. */
 TALLY_FN int64_t empty_word(int64_t i) {
@@ -402,7 +402,7 @@ TALLY_FN void put_rows(const tally_segments_work *work) {
     put_node(work, row, node);
 }
 
-/* A lane for each tile in which a segment begins that runs over its edge. */
+/* A lane for each tile in which a segment begins that crosses its boundary. */
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, tally_segments_work, 1) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
@@ -415,10 +415,11 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, tally_segments_work, 1) {
     const tally_cut_work *const cut = &work.cut;
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_WARP + tally_lane();
     int64_t s = -1, begin = 0, end = 0, last = 0;
-    if (t < cut->tiles && cut->edges[t].segment < cut->edges[t + 1].segment) s = runs_over(&work, &cut->edges[t + 1]);
+    if (t < cut->tiles && cut->boundaries[t].segment < cut->boundaries[t + 1].segment)
+        s = runs_over(&work, &cut->boundaries[t + 1]);
     if (s >= 0) {
         begin = begin_of(&work, s);
-        end = cut->edges[t + 1].end;
+        end = cut->boundaries[t + 1].end;
         last = s + 1 < cut->count ? tile_of(&work, s + 1, end) : cut->tiles - 1;
     }
     for (uint32_t some = tally_ballot(s >= 0 && (t / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP < last); some != 0;

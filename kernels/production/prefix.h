@@ -57,7 +57,7 @@ TALLY_FN int32_t skew_of(const tally_source *x, int64_t at) {
 }
 
 /* Which values and segments a tile has, and where its arrays lie in the buffer; by one thread. */
-TALLY_FN void place_tile(const tally_segments_work *work, const tally_edge *from, const tally_edge *to,
+TALLY_FN void place_tile(const tally_segments_work *work, const tally_boundary *from, const tally_boundary *to,
                          const tally_source *x, tile_t *tile) {
     const int32_t runs_in = from->segment > 0 && from->end > from->value,
                   runs_out = to->segment > 0 && to->end > to->value;
@@ -93,7 +93,7 @@ TALLY_FN void place_tile(const tally_segments_work *work, const tally_edge *from
 TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, char *buffer, side_t *side) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
+    const tally_boundary from = work->cut.boundaries[t], to = work->cut.boundaries[t + 1];
     tile_t tile;
     __builtin_memset(&tile, 0, sizeof tile);
     place_tile(work, &from, &to, &x, &tile);
@@ -262,8 +262,8 @@ TALLY_FN void put_segments(const tally_segments_work *work, const tile_t *tile, 
     }
 }
 
-/* The tile's part of a segment over its edges goes to its number of limbs, by a warp: of what lies before the first
- * end, or with is_open behind the last. */
+/* The tile's part of a segment across its boundaries goes to its number of limbs, by a warp: of what lies before the
+ * first end, or with is_open behind the last. */
 TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int32_t scale_y, int32_t is_open,
                           accumulator_t *node) {
     tile_t tile = side->tile;

@@ -4,7 +4,7 @@
  * production/cut.h has shared out values and end markers to tiles (segments/cut.h). Blocks stay and take tile after
  * tile: one warp brings them into shared memory, the next while the others, the consumers, take the segments that are
  * the tile's own (segments/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a
- * segment that runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`,
+ * segment that crosses a boundary, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`,
  * combines them: no block waits for another. What the cut says is checked as it is used. */
 #ifndef TALLY_FORM_SEGMENTS_H
 #define TALLY_FORM_SEGMENTS_H
@@ -111,7 +111,7 @@ enum {
     least_in_strips = TALLY_IS_F64 ? 28 : 48,
     few_in_strips = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
     most_in_strips =
-        (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
+        (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
     most_in_strips_of_warp = (most_in_strips + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP,
     most_listed = TALLY_IN_STRIPS ? most_in_strips_of_warp : most_waiting + (TALLY_BY_QUARTERS ? most_longs : 0),
     /* One list, or one of each warp's own. */
@@ -123,18 +123,18 @@ typedef char list_is_enough[TALLY_IS_SORTED || (int32_t)most_listed >= (int32_t)
 typedef struct waiting_t {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
 } waiting_t;
-/* Runs of leaves over the tile's edges: the end of a segment that began before it, and the beginning of one that ends
- * behind it. */
-enum { edge_runs = 2 };
+/* Runs of leaves over the tile's boundaries: the end of a segment that began before it, and the beginning of one that
+ * ends behind it. */
+enum { boundary_runs = 2 };
 /* What the warp that brings tiles has found about one, for the consumers: first what this asks of every tile. */
 typedef struct opening_t {
-    int32_t is_ready, is_dense;                  /* all comes as it is taken; values of x lie side by side */
-    int32_t values, own;                         /* values; segments that begin and end in it */
-    int32_t x_at, y_at, ends_at;                 /* where they will lie in shared memory */
-    uint32_t origin;                             /* as a tile has it */
-    int32_t run_at[edge_runs], run_n[edge_runs]; /* first value and values of each run */
-    char *results;                               /* of its segments */
-    tally_edge from;
+    int32_t is_ready, is_dense;                          /* all comes as it is taken; values of x lie side by side */
+    int32_t values, own;                                 /* values; segments that begin and end in it */
+    int32_t x_at, y_at, ends_at;                         /* where they will lie in shared memory */
+    uint32_t origin;                                     /* as a tile has it */
+    int32_t run_at[boundary_runs], run_n[boundary_runs]; /* first value and values of each run */
+    char *results;                                       /* of its segments */
+    tally_boundary from;
     int64_t to_place;
     tally_piece x, y, ends;
     int32_t begun;                     /* segments that begin in it: one end more comes, or is made */
@@ -241,17 +241,17 @@ TALLY_FN int32_t ends_are_offsets(const tally_cut_work *cut, int64_t origin) {
            (cut->offset_bytes == 8 || origin <= INT32_MAX);
 }
 
-/* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing
- * else is ever read. */
+/* What the tile's boundaries say, and where it will lie. It is within the arrays, whatever the cut says, so that
+ * nothing else is ever read. */
 TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o) {
     const tally_cut_work *cut = &work->cut;
-    const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
+    const tally_boundary from = cut->boundaries[t], to = cut->boundaries[t + 1];
     const int64_t values = tally_apart(to.value, from.value), begun = tally_apart(to.segment, from.segment);
     const int32_t ends_behind = begun > 0 && to.end > to.value; /* the last that begins in it does */
     const int64_t behind = ends_behind ? to.leaf * cut->leaf : 0;
     o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= cut->count &&
-                 begun <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES && from.value >= 0 && values >= 0 &&
-                 to.value <= work->cut.values && values <= values_room &&
+                 begun <= (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES && from.value >= 0 &&
+                 values >= 0 && to.value <= work->cut.values && values <= values_room &&
                  values * cut->weight + begun * cut->offset_bytes <= values_room;
     /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that.
      */
@@ -507,8 +507,8 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, tally_segments_work, 1) {
     group_of_leaves_t before = {0, 0, 0, 0}, behind = before;
     int32_t has_before = 0, has_behind = 0;
     const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, flags = tally_look32(work.out.flags);
-    tally_edge from = {0, 0, 0, 0, 0}, to = from;
-    if (is_there) from = cut->edges[t], to = cut->edges[t + 1];
+    tally_boundary from = {0, 0, 0, 0, 0}, to = from;
+    if (is_there) from = cut->boundaries[t], to = cut->boundaries[t + 1];
     if ((flags & TALLY_FLAG_BAD_SEGMENTS) != 0) return;
     if (is_there) {
         if (from.value != to.value && from.segment > 0) { /* of a segment that began before */

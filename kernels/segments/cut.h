@@ -1,13 +1,14 @@
 /* How segments are shared out to tiles: Merrill and Garland's merge path ("Merge-based parallel sparse matrix-vector
- * multiplication", 2016), counted in bytes, with the edges of tiles moved to leaves.
+ * multiplication", 2016), counted in bytes, with the boundaries of tiles moved to leaves.
  *
  * The position of a segment is the bytes of all values before it, plus the bytes of an end marker (4 or 8, as an offset
- * has) for each segment before it. The borders of tiles are equally many positions apart, so values and empty segments
- * are shared alike. A tile's edge is where a segment begins, if one does in the TALLY_EDGE_SLACK bytes before the
- * border. Otherwise it is the first leaf of the segment over the border that begins at the border or behind it.
+ * has) for each segment before it. The diagonals of tiles are equally many positions apart, so values and empty
+ * segments are shared alike. A tile's boundary is where a segment begins, if one does in the TALLY_BOUNDARY_SLACK bytes
+ * before the diagonal. Otherwise it is the first leaf of the segment over the diagonal that begins at the diagonal or
+ * behind it.
  *
- * A tile owns the segments that begin between its edges and reads the values between them. Neighbours read the same
- * edge from memory. So each value is read by one tile, and each leaf lies in one. */
+ * A tile owns the segments that begin between its boundaries and reads the values between them. Neighbours read the
+ * same boundary from memory. So each value is read by one tile, and each leaf lies in one. */
 #ifndef TALLY_CUT_H
 #define TALLY_CUT_H
 
@@ -18,11 +19,12 @@
 #include "device/wrapping.h"
 
 enum {
-    TALLY_TILE_BYTES = 28 << 10,  /* three blocks of two buffers each fit a multiprocessor of sm_90 */
-    TALLY_EDGE_SLACK = 1024,      /* bytes before its border where a tile's edge may be, if a segment begins there */
-    TALLY_END_BYTES = 4,          /* of an end marker, at least */
+    TALLY_TILE_BYTES = 28 << 10, /* three blocks of two buffers each fit a multiprocessor of sm_90 */
+    TALLY_BOUNDARY_SLACK =
+        1024,            /* bytes before its diagonal where a tile's boundary may be, if a segment begins there */
+    TALLY_END_BYTES = 4, /* of an end marker, at least */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
-    TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and segment ids with offsets that a block takes */
+    TALLY_BOUNDARIES_BLOCK = 256, /* boundaries, lengths, and segment ids with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 16384,
     TALLY_OFFSETS_BLOCK = 4096, /* that a plan checks */
     TALLY_SEGMENT_IDS_BLOCK = 65536,
@@ -32,7 +34,7 @@ enum {
 /* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where
  * each array begins and ends at a multiple of 16: a buffer. A block has TALLY_MOST_BUFFERS of them, to copy one tile
  * while it reduces another, or 1 where shared memory has no more. */
-#define TALLY_TILE_MOST(inputs) (TALLY_EDGE_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
+#define TALLY_TILE_MOST(inputs) (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
 #define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values as far from one as in memory */
 #define TALLY_STRIP_BYTES 112 /* that a thread adds up, of which few may be values (segments/strips.h) */
 #define TALLY_TILE_BUFFER(inputs)                                                               \

@@ -1,6 +1,6 @@
 /* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its
- * edges, and the segments that are its own: a few values by one thread, others once as many as a warp has lanes wait
- * in its list (segments/listed_segments.h), or sorted by length for the whole block where a value costs much
+ * boundaries, and the segments that are its own: a few values by one thread, others once as many as a warp has lanes
+ * wait in its list (segments/listed_segments.h), or sorted by length for the whole block where a value costs much
  * (segments/sorted_segments.h); or all by chunks of the tile (segments/strips.h). */
 #ifndef TALLY_OWN_SEGMENTS_H
 #define TALLY_OWN_SEGMENTS_H
@@ -39,8 +39,8 @@ TALLY_FN void put_in_list(uint16_t *list, int32_t *count, int32_t is_wanted, int
 
 /* ---- leaf by leaf, by all warps ---- */
 
-/* Runs of leaves, each a lane's: those of lanes 0 and 1 run over the tile's edges; those of further lanes are segments
- * of several leaves. */
+/* Runs of leaves, each a lane's: those of lanes 0 and 1 cross the tile's boundaries; those of further lanes are
+ * segments of several leaves. */
 typedef struct runs_t {
     int32_t at, n, until; /* the first value, values; leaves of this lane and the ones before it */
 } runs_t;
@@ -48,12 +48,12 @@ TALLY_FN int32_t leaves_in(int32_t n) { return (n + TALLY_DEVICE_LEAF - 1) / TAL
 
 #include "segments/strips.h"
 
-/* The leaves of all runs in turn: those of edges go to memory, the others stay in the block. Where values are sums of
- * strips already, these do. */
+/* The leaves of all runs in turn: those of boundaries go to memory, the others stay in the block. Where values are sums
+ * of strips already, these do. */
 TALLY_FN void put_runs(const tally_segments_work *work, const tile_t *tile, runs_t mine, node_t *leaves,
                        const strips_t *strips) {
     const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1),
-                  of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, edge_runs - 1);
+                  of_boundaries = (int32_t)tally_shuffle((uint32_t)mine.until, boundary_runs - 1);
     TALLY_ROLLED
     for (int32_t k = TALLY_CONSUMER_WARPS - 1 - tally_warp(); k < all;
          k += TALLY_CONSUMER_WARPS) { /* the last warps have least of what follows */
@@ -71,43 +71,43 @@ TALLY_FN void put_runs(const tally_segments_work *work, const tile_t *tile, runs
         else
             node = shared_leaf(tile->x + at, tile->y + at, left, first * TALLY_DEVICE_LEAF);
         if (tally_lane() != 0) continue;
-        if (k < of_edges)
+        if (k < of_boundaries)
             *node_at(work->nodes, (run == 0 ? o->from.place + o->from.leaf : o->to_place) + leaf) = node;
         else
-            leaves[k - of_edges] = node;
+            leaves[k - of_boundaries] = node;
     }
 }
 /* The results of those that stay, a warp for each. */
 TALLY_FN void close_runs(const tally_segments_work *work, const tile_t *tile, runs_t mine, uint32_t some,
                          const node_t *leaves) {
-    const int32_t of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, edge_runs - 1);
+    const int32_t of_boundaries = (int32_t)tally_shuffle((uint32_t)mine.until, boundary_runs - 1);
     for (int32_t k = 0; some != 0; some &= some - 1, k++) {
         const int32_t run = __builtin_ffs((int32_t)some) - 1,
                       count = leaves_in((int32_t)tally_shuffle((uint32_t)mine.n, run));
-        const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_edges;
+        const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_boundaries;
         if (k % TALLY_CONSUMER_WARPS != tally_warp()) continue; /* the same in all lanes */
         node_t node =
             leaves[begin + (tally_lane() < count ? tally_lane()
                                                  : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = nothing();
         node = pair_lanes(node, count);
-        if (tally_lane() == 0) raise_flags(work, put_result(work, tile->opening, run - edge_runs, node));
+        if (tally_lane() == 0) raise_flags(work, put_result(work, tile->opening, run - boundary_runs, node));
     }
 }
 
-TALLY_FN runs_t runs_of_edges(const opening_t *o) {
+TALLY_FN runs_t runs_of_boundaries(const opening_t *o) {
     const int32_t lane = tally_lane();
     runs_t mine = {0, 0, 0};
-    if (lane < edge_runs) mine.at = o->run_at[lane], mine.n = o->run_n[lane];
+    if (lane < boundary_runs) mine.at = o->run_at[lane], mine.n = o->run_n[lane];
     return mine;
 }
 /* Whether the tile has so few segments that those of several leaves go leaf by leaf, too. */
-TALLY_FN int32_t are_few(const tile_t *tile) { return tile->own <= TALLY_WARP - edge_runs; }
-/* Leaves of runs over edges, and of these, which are closed at once: other warps need not wait for those that close
- * them. True: nothing else is left. */
+TALLY_FN int32_t are_few(const tile_t *tile) { return tile->own <= TALLY_WARP - boundary_runs; }
+/* Leaves of runs over boundaries, and of these, which are closed at once: other warps need not wait for those that
+ * close them. True: nothing else is left. */
 TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile, node_t *leaves) {
-    const int32_t own = tally_lane() - edge_runs;
-    runs_t mine = runs_of_edges(tile->opening);
+    const int32_t own = tally_lane() - boundary_runs;
+    runs_t mine = runs_of_boundaries(tile->opening);
     if (are_few(tile)) {
         const span_t span = span_of(tile, own, own >= 0 && own < tile->own);
         if (!tally_any(span.flags) && span.n > TALLY_DEVICE_LEAF)

@@ -31,15 +31,15 @@ TALLY_FN TALLY_EXPAND parts_of(strip_sum_t a) { return TALLY_OF(a); }
 #define TALLY_SUM_BYTES 8
 #endif
 
-/* Of f64 there is no room for their borders among the sums: they stay where they were marked until the next tile in
+/* Of f64 there is no room for their heads among the sums: they stay where they were marked until the next tile in
  * strips is added up, which marks others. */
-#define TALLY_BORDERS_BESIDE TALLY_IS_F64
+#define TALLY_HEADS_BESIDE TALLY_IS_F64
 enum {
     most_strips = (values_room + 16 - 1) / TALLY_STRIP_BYTES + 1,
     strip_quads = TALLY_STRIP_BYTES / 16,
     strip_values = TALLY_STRIP_BYTES /
                    TALLY_BYTES, /* values; an odd number of quads, so that lanes that read theirs ask for all banks */
-    sums_room = (TALLY_STRIP_BYTES - (TALLY_BORDERS_BESIDE ? 0 : 4)) / TALLY_SUM_BYTES - 1,
+    sums_room = (TALLY_STRIP_BYTES - (TALLY_HEADS_BESIDE ? 0 : 4)) / TALLY_SUM_BYTES - 1,
     log_meet = 8,     /* of the values that meet in one f64: 9 strips */
     few_strips = 255, /* of which lanes of a warp have 8 each; where a tile may have more, twice as many values meet */
     most_alone = 7 * strip_values - 1, /* values of a segment that one thread adds up, at most */
@@ -49,22 +49,22 @@ enum {
     guess_above = 2, /* what was found */
     most_guessed = 960
 };
-typedef char borders_are_bits[strip_values <= 32 ? 1 : -1];
-/* What takes the place of a strip's values: sums of those left of each border, in turn, and of all. Segments of two
- * values and fewer have no borders of their own, so that two may be 1 apart, and the next is then 3: 14 of f32 would be
+typedef char heads_are_bits[strip_values <= 32 ? 1 : -1];
+/* What takes the place of a strip's values: sums of those left of each head, in turn, and of all. Segments of two
+ * values and fewer have no heads of their own, so that two may be 1 apart, and the next is then 3: 14 of f32 would be
  * the most, 7 of f64, and there is room for 12, and 6, which are hardly ever exceeded. */
 typedef struct strip_sums_t {
     strip_sum_t left[sums_room + 1];
-#if !TALLY_BORDERS_BESIDE
-    uint32_t borders; /* a bit for each place but the first */
+#if !TALLY_HEADS_BESIDE
+    uint32_t heads; /* head flags: a bit for each place but the first */
 #endif
 } strip_sums_t;
 typedef char sums_fit[sizeof(strip_sums_t) <= TALLY_STRIP_BYTES ? 1 : -1];
 
 /* Beside them. */
 typedef struct in_strips_t {
-    uint32_t borders[1 + TALLY_BORDERS_BESIDE][most_strips]; /* in each strip, a bit for each place; 0 before */
-    int32_t turn, count; /* whose these are; strips of the tile that had the others */
+    uint32_t heads[1 + TALLY_HEADS_BESIDE][most_strips]; /* in each strip, a bit for each place; 0 before */
+    int32_t turn, count;                                 /* whose these are; strips of the tile that had the others */
     uint32_t most[TALLY_CONSUMER_WARPS], least[TALLY_CONSUMER_WARPS]; /* the range that each warp has found */
     int32_t high; /* values are guessed to be below this power of two */
 } in_strips_t;

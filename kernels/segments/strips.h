@@ -1,6 +1,6 @@
 /* Exact sums of f32 and f64 of any segments of a tile, at a price that hardly depends on their lengths. Every thread
  * adds up the values of a strip, from the left to the right, whatever segments they are of, and keeps the sum of those
- * left of each border; a segment is then the difference of two such sums, and of what lies between (sums of runs by
+ * left of each head; a segment is then the difference of two such sums, and of what lies between (sums of runs by
  * differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values
  * of the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and
  * goes the way of all other operators. */
@@ -15,8 +15,8 @@
 /* A tile in strips; values have places from the 16 bytes on that the first is among. */
 struct strips_t {
     char *values;
-    uint32_t *borders, *others; /* of this tile; of the one before, which are not wanted any more */
-    int32_t before;             /* place of the first value */
+    uint32_t *heads, *others; /* of this tile; of the one before, which are not wanted any more */
+    int32_t before;           /* place of the first value */
     range_t range;
     int32_t last; /* of f64: the anchor's last bit */
 };
@@ -34,23 +34,23 @@ TALLY_FN int32_t log_in_tile(int32_t values) {
     return TALLY_IS_ANCHORED ? log2_meeting(values) : log_meet + (values >= few_strips * strip_values);
 }
 
-/* ---- first: borders, and segments of at most two values ---- */
+/* ---- first: head flags, and segments of at most two values ---- */
 
 /* Strip and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it
  * is right below 2^18 / 20. */
 TALLY_FN int32_t strip_of(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / strip_values) >> 18); }
 typedef char strip_is[28 % strip_values == 0 && values_room / TALLY_BYTES + 4 < 13107 ? 1 : -1];
 
-TALLY_FN void mark(uint32_t *borders, int32_t place) {
+TALLY_FN void mark(uint32_t *heads, int32_t place) {
     const int32_t strip = strip_of(place);
-    tally_or32((int32_t *)(void *)(borders + strip), (int32_t)((uint32_t)1 << (place - strip * strip_values)));
+    tally_or32((int32_t *)(void *)(heads + strip), (int32_t)((uint32_t)1 << (place - strip * strip_values)));
 }
-/* Of leaves of the two segments that run over the tile's edges, a lane for each. */
-TALLY_FN void mark_leaves(uint32_t *borders, int32_t before, const opening_t *o) {
+/* Of leaves of the two segments that cross the tile's boundaries, a lane for each. */
+TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
     TALLY_UNROLL
-    for (int32_t run = 0; run < edge_runs; run++) {
+    for (int32_t run = 0; run < boundary_runs; run++) {
         const int32_t at = o->run_at[run], n = o->run_n[run], skip = tally_lane() * TALLY_DEVICE_LEAF;
-        if (n > 0 && skip < n + TALLY_DEVICE_LEAF) mark(borders, before + at + (skip < n ? skip : n));
+        if (n > 0 && skip < n + TALLY_DEVICE_LEAF) mark(heads, before + at + (skip < n ? skip : n));
     }
 }
 /* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last strip's
@@ -64,7 +64,7 @@ TALLY_FN void clear_around(const strips_t *strips, int32_t values, int32_t count
 /* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them;
  * *is_none, if the tile is none for strips. Segments of up to two values have their results at once, where that takes
  * no more than an addition (put_plain_sum). Gives what was seen. */
-TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, uint32_t *borders, int32_t before,
+TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, uint32_t *heads, int32_t before,
                           uint16_t *list, int32_t *count, int32_t *is_none) {
     const int32_t own = tile->own;
     const turns_t turns = turns_of(own);
@@ -75,9 +75,9 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
         const uint32_t some = tally_ballot(span.n > 2), those_before = some & (((uint32_t)1 << tally_lane()) - 1);
         flags |= span.flags;
         if (span.n > 2) {
-            mark(borders, before + span.at + span.n);
+            mark(heads, before + span.at + span.n);
             if (i == 0 || (uint32_t)span.at - end_of(tile, i - 1) <= 2)
-                mark(borders, before + span.at); /* the one before does not */
+                mark(heads, before + span.at); /* the one before does not */
             list[*count + __builtin_popcount(those_before)] =
                 (uint16_t)i; /* as put_in_list does, for which there is no register left */
         } else if (is_there && is_plain(work->digits))
@@ -92,7 +92,7 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
 
 /* ---- then: strips ---- */
 
-TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t borders, range_t *range) {
+TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t heads, range_t *range) {
     strip_sums_t *const sums = sums_of(strips, strip);
     strip_sum_t *left = sums->left, sum = no_strip_sum();
     tally_quad quads[strip_quads];
@@ -100,8 +100,8 @@ TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t borders,
     TALLY_UNROLL
     for (int32_t q = 0; q < strip_quads; q++)
         quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
-#if !TALLY_BORDERS_BESIDE
-    sums->borders = borders;
+#if !TALLY_HEADS_BESIDE
+    sums->heads = heads;
 #endif
     TALLY_UNROLL
     for (int32_t v = 0; v < strip_values; v++) {
@@ -109,7 +109,7 @@ TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t borders,
         __builtin_memcpy(&x, &quads[v / TALLY_PART].w[v % TALLY_PART * TALLY_BYTES / 4], sizeof x);
         const double term = term_of(x);
         const range_t its = range_of(term);
-        if (v > 0 && (borders >> v & 1) != 0) {
+        if (v > 0 && (heads >> v & 1) != 0) {
             *left = sum;
             left += 1;
         }
@@ -122,11 +122,11 @@ TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t borders,
 }
 /* Adds up all strips, and finds the range of their values. */
 TALLY_FN void add_strips(const strips_t *strips, int32_t count, int32_t count_before, range_t *range) {
-    if (TALLY_BORDERS_BESIDE)
+    if (TALLY_HEADS_BESIDE)
         for (int32_t strip = count + tally_thread(); strip < count_before; strip += TALLY_CONSUMERS)
             strips->others[strip] = 0;
     for (int32_t strip = tally_thread(); strip < count; strip += TALLY_CONSUMERS) {
-        uint32_t mine = strips->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
+        uint32_t mine = strips->heads[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
         strips->others[strip] = 0;
         if (__builtin_popcount(mine) > sums_room) range->most = UINT32_MAX, mine = 0;
         add_strip(strips, strip, mine, range);
@@ -135,15 +135,15 @@ TALLY_FN void add_strips(const strips_t *strips, int32_t count, int32_t count_be
 
 /* ---- at last: results ---- */
 
-/* The sum of the strip's values before place `to`, where a border is, or its end. */
+/* The sum of the strip's values before place `to`, where a head is, or its end. */
 TALLY_FN strip_sum_t sum_left_of(const strips_t *strips, int32_t strip, int32_t to) {
     const strip_sums_t *const sums = sums_of(strips, strip);
-#if TALLY_BORDERS_BESIDE
-    const uint32_t borders = strips->borders[strip];
+#if TALLY_HEADS_BESIDE
+    const uint32_t heads = strips->heads[strip];
 #else
-    const uint32_t borders = sums->borders;
+    const uint32_t heads = sums->heads;
 #endif
-    return sums->left[to == strip_values ? sums_room : __builtin_popcount(borders & (((uint32_t)1 << to) - 2))];
+    return sums->left[to == strip_values ? sums_room : __builtin_popcount(heads & (((uint32_t)1 << to) - 2))];
 }
 /* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has
  * lost that. */

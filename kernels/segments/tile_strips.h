@@ -7,8 +7,8 @@
 
 #if TALLY_IN_STRIPS
 TALLY_FN void begin_strips(all_shared_t *all) {
-    for (int32_t k = tally_thread(); k < (int32_t)(sizeof all->in_strips.borders / 4); k += TALLY_SEGMENTS_BLOCK)
-        (&all->in_strips.borders[0][0])[k] = 0;
+    for (int32_t k = tally_thread(); k < (int32_t)(sizeof all->in_strips.heads / 4); k += TALLY_SEGMENTS_BLOCK)
+        (&all->in_strips.heads[0][0])[k] = 0;
     if (tally_thread() == 0) all->in_strips.high = first_guess, all->in_strips.turn = all->in_strips.count = 0;
 }
 TALLY_FN int32_t is_for_strips(const tile_t *tile) {
@@ -26,21 +26,21 @@ TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile
     range_t range = no_range();
     int32_t is_none = 0, listed = 0;
     strips.values = (char *)(uint64_t)(tile->x - before);
-    strips.borders = in->borders[TALLY_BORDERS_BESIDE ? in->turn : 0];
-    strips.others = in->borders[TALLY_BORDERS_BESIDE && strips.borders == in->borders[0]];
+    strips.heads = in->heads[TALLY_HEADS_BESIDE ? in->turn : 0];
+    strips.others = in->heads[TALLY_HEADS_BESIDE && strips.heads == in->heads[0]];
     strips.before = before;
-    if (warp == TALLY_CONSUMER_WARPS - 1) mark_leaves(strips.borders, before, tile->opening);
+    if (warp == TALLY_CONSUMER_WARPS - 1) mark_leaves(strips.heads, before, tile->opening);
     if (warp == TALLY_CONSUMER_WARPS - 2) clear_around(&strips, tile->values, count);
-    *flags |= mark_own(work, tile, strips.borders, before, list, &listed, &is_none);
+    *flags |= mark_own(work, tile, strips.heads, before, list, &listed, &is_none);
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (TALLY_IS_ANCHORED) strips.last = last_bit(in->high, log_in_tile(tile->values));
-    if (TALLY_BORDERS_BESIDE && tally_thread() == 0) in->turn = strips.borders == in->borders[0];
+    if (TALLY_HEADS_BESIDE && tally_thread() == 0) in->turn = strips.heads == in->heads[0];
     add_strips(&strips, count, in->count, &range);
     range.most = tally_warp_max(is_none ? UINT32_MAX : range.most);
     range.least = tally_warp_min(range.least);
     if (lane == 0) in->most[warp] = range.most, in->least[warp] = range.least;
     tally_consumer_barrier(TALLY_CONSUMERS);
-    if (TALLY_BORDERS_BESIDE && tally_thread() == 0) in->count = count;
+    if (TALLY_HEADS_BESIDE && tally_thread() == 0) in->count = count;
     strips.range.most = tally_warp_max(lane < TALLY_CONSUMER_WARPS ? in->most[lane] : 0);
     strips.range.least = tally_warp_min(lane < TALLY_CONSUMER_WARPS ? in->least[lane] : UINT32_MAX);
     if (!meet_exactly(&strips, log_in_tile(tile->values))) { /* the same in all threads */
@@ -49,9 +49,9 @@ TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile
             in->high = high < most_guessed ? high : most_guessed; /* for the next tile */
         return 0;
     }
-    runs_t edges = runs_of_edges(tile->opening);
-    edges.until = leaves_in(tile->opening->run_n[0]) + (lane == 0 ? 0 : leaves_in(tile->opening->run_n[1]));
-    put_runs(work, tile, edges, 0, &strips);
+    runs_t boundaries = runs_of_boundaries(tile->opening);
+    boundaries.until = leaves_in(tile->opening->run_n[0]) + (lane == 0 ? 0 : leaves_in(tile->opening->run_n[1]));
+    put_runs(work, tile, boundaries, 0, &strips);
     *flags |= close_own(work, tile, list, listed, &strips);
     return 1;
 }

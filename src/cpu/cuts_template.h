@@ -1,4 +1,4 @@
-/* The index of a cut, a block at a time: offsets checked and widened, borders found between segment ids. Part of
+/* The index of a cut, a block at a time: offsets checked and widened, heads found between segment ids. Part of
  * tiles_template.h; no include guard. What is wrong with an index shows in bits that any of its entries has, so that no
  * entry is branched on. */
 
@@ -113,8 +113,8 @@ TALLY_SUM_LENGTHS(i64)
 
 /* Places k ... k + n of segment ids that differ from the one before, after the `found` that are listed. */
 #if defined(TALLY_ISA_AVX512)
-TALLY_INLINE TALLY_TARGET int64_t list_borders_i32(const index_i32 *segment_ids, int64_t k, int64_t n, int32_t *at,
-                                                   int64_t found) {
+TALLY_INLINE TALLY_TARGET int64_t list_heads_i32(const index_i32 *segment_ids, int64_t k, int64_t n, int32_t *at,
+                                                 int64_t found) {
     const __m512i each = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     for (int64_t end = k + n; k < end; k += 16) {
         __mmask16 there = (__mmask16)(end - k < 16 ? (1 << (end - k)) - 1 : 0xffff);
@@ -127,8 +127,8 @@ TALLY_INLINE TALLY_TARGET int64_t list_borders_i32(const index_i32 *segment_ids,
     }
     return found;
 }
-TALLY_INLINE TALLY_TARGET int64_t list_borders_i64(const index_i64 *segment_ids, int64_t k, int64_t n, int32_t *at,
-                                                   int64_t found) {
+TALLY_INLINE TALLY_TARGET int64_t list_heads_i64(const index_i64 *segment_ids, int64_t k, int64_t n, int32_t *at,
+                                                 int64_t found) {
     const __m256i each = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     for (int64_t end = k + n; k < end; k += 8) {
         __mmask8 there = (__mmask8)(end - k < 8 ? (1 << (end - k)) - 1 : 0xff);
@@ -142,40 +142,39 @@ TALLY_INLINE TALLY_TARGET int64_t list_borders_i64(const index_i64 *segment_ids,
     return found;
 }
 #else
-#define TALLY_LIST_BORDERS(type)                                                                                 \
-    TALLY_INLINE TALLY_TARGET int64_t list_borders_##type(const index_##type *segment_ids, int64_t k, int64_t n, \
-                                                          int32_t *at, int64_t found) {                          \
-        for (int64_t end = k + n; k < end; k++) {                                                                \
-            at[found] = (int32_t)k;                                                                              \
-            found += segment_ids[k] != segment_ids[k - 1];                                                       \
-        }                                                                                                        \
-        return found;                                                                                            \
+#define TALLY_LIST_HEADS(type)                                                                                 \
+    TALLY_INLINE TALLY_TARGET int64_t list_heads_##type(const index_##type *segment_ids, int64_t k, int64_t n, \
+                                                        int32_t *at, int64_t found) {                          \
+        for (int64_t end = k + n; k < end; k++) {                                                              \
+            at[found] = (int32_t)k;                                                                            \
+            found += segment_ids[k] != segment_ids[k - 1];                                                     \
+        }                                                                                                      \
+        return found;                                                                                          \
     }
-TALLY_LIST_BORDERS(i32)
-TALLY_LIST_BORDERS(i64)
+TALLY_LIST_HEADS(i32)
+TALLY_LIST_HEADS(i64)
 #endif
 
 /* Segment ids are looked at in runs, and a run in which none differs is done with. */
-#define TALLY_BORDERS(type, word)                                                             \
-    static TALLY_TARGET int64_t borders_##type(const void *index, int64_t count, int32_t *at, \
-                                               tally__index_bits *bits) {                     \
-        enum { RUN = 64 };                                                                    \
-        const index_##type *segment_ids = index;                                              \
-        u##word all_steps = 0, all_places = 0;                                                \
-        int64_t found = 0;                                                                    \
-        for (int64_t k = 0; k < count; k += RUN) {                                            \
-            int64_t n = count - k < RUN ? count - k : RUN;                                    \
-            u##word steps = 0, places = 0;                                                    \
-            for (int64_t i = k; i < k + n; i++) {                                             \
-                steps |= (u##word)segment_ids[i] - (u##word)segment_ids[i - 1];               \
-                places |= (u##word)segment_ids[i];                                            \
-            }                                                                                 \
-            all_steps |= steps;                                                               \
-            all_places |= places;                                                             \
-            if (steps != 0) found = list_borders_##type(segment_ids, k, n, at, found);        \
-        }                                                                                     \
-        *bits = (tally__index_bits){(uint64_t)(word)all_steps, (uint64_t)(word)all_places};   \
-        return found;                                                                         \
+#define TALLY_HEADS(type, word)                                                                                        \
+    static TALLY_TARGET int64_t heads_##type(const void *index, int64_t count, int32_t *at, tally__index_bits *bits) { \
+        enum { RUN = 64 };                                                                                             \
+        const index_##type *segment_ids = index;                                                                       \
+        u##word all_steps = 0, all_places = 0;                                                                         \
+        int64_t found = 0;                                                                                             \
+        for (int64_t k = 0; k < count; k += RUN) {                                                                     \
+            int64_t n = count - k < RUN ? count - k : RUN;                                                             \
+            u##word steps = 0, places = 0;                                                                             \
+            for (int64_t i = k; i < k + n; i++) {                                                                      \
+                steps |= (u##word)segment_ids[i] - (u##word)segment_ids[i - 1];                                        \
+                places |= (u##word)segment_ids[i];                                                                     \
+            }                                                                                                          \
+            all_steps |= steps;                                                                                        \
+            all_places |= places;                                                                                      \
+            if (steps != 0) found = list_heads_##type(segment_ids, k, n, at, found);                                   \
+        }                                                                                                              \
+        *bits = (tally__index_bits){(uint64_t)(word)all_steps, (uint64_t)(word)all_places};                            \
+        return found;                                                                                                  \
     }
-TALLY_BORDERS(i32, int32_t)
-TALLY_BORDERS(i64, int64_t)
+TALLY_HEADS(i32, int32_t)
+TALLY_HEADS(i64, int64_t)

@@ -298,16 +298,16 @@ static void begin_few(job *j, found *f, int64_t segment_id, int64_t i) {
 
 /* Segment ids i ... i + count, which are not the first: begins every segment that begins there. */
 static bool scan_segment_ids(job *j, found *f, int64_t i, int64_t count) {
-    int32_t at[BLOCK + TALLY_BORDER_SLACK];
+    int32_t at[BLOCK + TALLY_HEADS_SLACK];
     tally__index_bits bits;
-    int64_t borders = tally__cpu_tiles()->borders[is_wide(j->segments)](entries(j->segments, i), count, at, &bits);
+    int64_t heads = tally__cpu_tiles()->heads[is_wide(j->segments)](entries(j->segments, i), count, at, &bits);
     if ((bits.steps | bits.places) >> 63 != 0 || tally__index(j->segments, i + count - 1) >= j->segments->count)
         return false;
     if (bits.steps > 1) { /* some segments are empty */
-        for (int64_t k = 0; k < borders; k++) begin_few(j, f, tally__index(j->segments, i + at[k]), i + at[k]);
+        for (int64_t k = 0; k < heads; k++) begin_few(j, f, tally__index(j->segments, i + at[k]), i + at[k]);
     } else {
-        for (int64_t k = 0; k < borders; k++) f->offsets[f->count + k] = i + at[k];
-        f->count += borders;
+        for (int64_t k = 0; k < heads; k++) f->offsets[f->count + k] = i + at[k];
+        f->count += heads;
     }
     if (f->count >= FOUND - BLOCK) take_found(j, f);
     return true;

@@ -204,7 +204,7 @@ TALLY_APART TALLY_TARGET int other_segments(const raw_t *x, const raw_t *y, int6
         else if (__builtin_expect(n <= TALLY_SMALL_LEAF && begin <= limit - TALLY_SMALL_LEAF, 1))
             node = small_node(x + begin, y + begin, n, 0);
         else
-            node = edge_node(x + begin, y + begin, n, limit - begin, 0);
+            node = partial_leaf_node(x + begin, y + begin, n, limit - begin, 0);
         flags |= finalize(node, final, &result);
         write(results, s, result);
     }

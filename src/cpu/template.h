@@ -335,7 +335,7 @@ static TALLY_TARGET node_t part_node(const raw_t *x, const raw_t *y, int64_t n, 
 }
 /* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are
  * read whole, so that what is too close to the end is copied first. */
-static TALLY_TARGET node_t edge_node(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
+static TALLY_TARGET node_t partial_leaf_node(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
     enum { ROW = TALLY_COLUMNS > TALLY_SMALL_LEAF ? TALLY_COLUMNS : TALLY_SMALL_LEAF };
     TALLY_T padded[TALLY_KERNEL_INPUTS][ROW];
     if (n < ROW && room < ROW) {
@@ -366,7 +366,7 @@ static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64
 #endif
         node = merge(node, full_leaf_node(column, x + at, y + at, first + at));
     }
-    if (at < n) node = merge(node, edge_node(x + at, y + at, n - at, room - at, first + at));
+    if (at < n) node = merge(node, partial_leaf_node(x + at, y + at, n - at, room - at, first + at));
     return node;
 }
 #else
@@ -383,7 +383,7 @@ static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64
         leaves++;
     }
     if (at < n)
-        node = edge_node(x + at, y + at, n - at, room - at, first + at);
+        node = partial_leaf_node(x + at, y + at, n - at, room - at, first + at);
     else if (leaves == 0)
         return nothing();
     else {

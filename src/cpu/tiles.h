@@ -152,7 +152,7 @@ static inline double tally__plain_total(tally__plain_sums sums, int parts, int s
 /* What is made of the parts. */
 enum { TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_ROOT, TALLY_QUICK_SPREAD, TALLY_QUICK_SPREAD_ROOT };
 
-enum { TALLY_BORDER_SLACK = 16 };
+enum { TALLY_HEADS_SLACK = 16 };
 
 /* Bits that any entry of an index has, as i64, and any difference of one to the next. */
 typedef struct tally__index_bits {
@@ -219,8 +219,8 @@ typedef struct tally__tiles {
     uint64_t (*sum_lengths[2])(const void *lengths, int64_t count, uint64_t *bits);
     void (*add_lengths[2])(const void *lengths, int64_t count, int64_t *offsets);
     /* Which of `count` segment ids, the one before them can be read too, differ from the one before: how many, and
-     * where, with room for TALLY_BORDER_SLACK more. */
-    int64_t (*borders[2])(const void *segment_ids, int64_t count, int32_t *at, tally__index_bits *bits);
+     * where, with room for TALLY_HEADS_SLACK more. */
+    int64_t (*heads[2])(const void *segment_ids, int64_t count, int32_t *at, tally__index_bits *bits);
 } tally__tiles;
 
 /* Those of the instruction set in use (cpu.c). */

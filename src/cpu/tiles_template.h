@@ -488,5 +488,5 @@ const tally__tiles TALLY_TILES = {
     .spread = {spread_4, spread_8, spread_stats},
     .sum_lengths = {sum_lengths_i32, sum_lengths_i64},
     .add_lengths = {add_lengths_i32, add_lengths_i64},
-    .borders = {borders_i32, borders_i64},
+    .heads = {heads_i32, heads_i64},
 };

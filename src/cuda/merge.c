@@ -25,8 +25,8 @@ typedef struct job {
     int levels, passes; /* pairs that a value goes through, and in how many passes */
     int64_t most_tiles;
     size_t table_bytes;
-    tally__cu_address table, borders, values, origins; /* in scratch memory */
-    tally__loaded kernels[4];                          /* of passes of so many levels */
+    tally__cu_address table, boundaries, values, origins; /* in scratch memory */
+    tally__loaded kernels[4];                             /* of passes of so many levels */
 } job;
 
 /* Levels are shared out evenly, the first passes have one more. */
@@ -74,13 +74,13 @@ static tally_status take_memory(job *j) {
     uint64_t bytes = 0;
     j->table_bytes = sizeof(table) + (size_t)m->count * sizeof(tally_merge_array) + 8 * ((size_t)m->count + 1);
     const uint64_t at_table = tally__take(&bytes, (int64_t)j->table_bytes);
-    j->borders = tally__take(&bytes, (j->most_tiles + 1) * (int64_t)sizeof(tally_merge_border));
+    j->boundaries = tally__take(&bytes, (j->most_tiles + 1) * (int64_t)sizeof(tally_merge_boundary));
     j->values = tally__take(&bytes, j->passes > 1 ? m->total * m->width : 0);
     j->origins = tally__take(&bytes, j->passes > 1 && m->origin != NULL ? 8 * m->total : 0);
     TALLY_TRY(
         tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_COPIES, (size_t)bytes, 0, 0, &c->scratch));
     j->table = c->scratch.nodes + at_table;
-    j->borders += c->scratch.nodes;
+    j->boundaries += c->scratch.nodes;
     j->values += c->scratch.nodes;
     j->origins += c->scratch.nodes;
     return TALLY_OK;
@@ -118,7 +118,7 @@ static tally_merge_work pass_of(const job *j, int number) {
                              .origins_to_stride = to_output ? m->origin_stride : 8,
                              .infinity = m->infinity,
                              .log_run = log_run_of(j, number),
-                             .borders = (tally_merge_border *)(uintptr_t)j->borders,
+                             .boundaries = (tally_merge_boundary *)(uintptr_t)j->boundaries,
                              .tiles = tiles_of(j, number),
                              .report = ON_DEVICE(j, report)};
     if (is_packed(pass.to, pass.to_stride, m->width)) pass.packed |= TALLY_MERGE_TO_PACKED;
@@ -160,12 +160,12 @@ static tally_status send_table(const job *j) {
 
 static const struct {
     tally__form form;
-    tally__entry borders, values, origins, check;
+    tally__entry boundaries, values, origins, check;
 } of_levels[] = {
-#define OF_FAN(FAN, fan)                                                                         \
-    {                                                                                            \
-        TALLY_FORM_MERGE_##FAN, TALLY_ENTRY_merge_borders_##fan, TALLY_ENTRY_merge_values_##fan, \
-            TALLY_ENTRY_merge_origins_##fan, TALLY_ENTRY_merge_check_##fan                       \
+#define OF_FAN(FAN, fan)                                                                            \
+    {                                                                                               \
+        TALLY_FORM_MERGE_##FAN, TALLY_ENTRY_merge_boundaries_##fan, TALLY_ENTRY_merge_values_##fan, \
+            TALLY_ENTRY_merge_origins_##fan, TALLY_ENTRY_merge_check_##fan                          \
     }
     [1] = OF_FAN(TWO, 2), [2] = OF_FAN(FOUR, 4), [3] = OF_FAN(EIGHT, 8)};
 
@@ -176,7 +176,7 @@ static tally_status launch(const job *j, tally__entry entry, int number, int64_t
 static tally_status launch_pass(const job *j, int number) {
     const int levels = levels_of(j, number);
     const int64_t tiles = tiles_of(j, number);
-    TALLY_TRY(launch(j, of_levels[levels].borders, number, tally__over(tiles + 1, TALLY_MERGE_BORDERS_BLOCK),
+    TALLY_TRY(launch(j, of_levels[levels].boundaries, number, tally__over(tiles + 1, TALLY_MERGE_BOUNDARIES_BLOCK),
                      number == 0 ? TALLY_START_BEHIND : TALLY_START_EARLY));
     return launch(j, j->merge->origin != NULL ? of_levels[levels].origins : of_levels[levels].values, number, tiles,
                   TALLY_START_EARLY);

@@ -1,6 +1,6 @@
 /* Segments on a GPU: a cut becomes offsets, or stays segment ids, and tiles (kernels/production/cut.h), tiles give
- * results and leaves of segments that run over their edges, and those are combined (kernels/production/segments.h). All
- * of it on one stream; nothing is asked of the GPU before the results are wanted. */
+ * results and leaves of segments that cross their boundaries, and those are combined (kernels/production/segments.h).
+ * All of it on one stream; nothing is asked of the GPU before the results are wanted. */
 #include "cuda/segments.h"
 
 #include "cuda/units.h"
@@ -56,7 +56,7 @@ static bool tiles_look_at_segment_ids(const job *j) {
            tally__geometry_of(j->call->spec).leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
 
-/* Tiles of production/prefix.h: an edge may be at any 16 bytes, and an end takes room for its sums. */
+/* Tiles of production/prefix.h: a boundary may be at any 16 bytes, and an end takes room for its sums. */
 static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
     const tally__geometry sizes = tally__geometry_of(spec);
     const int bytes = (int)sizes.value_bytes;
@@ -66,8 +66,8 @@ static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
     cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, sizes.adds_values, sizes.adds_products, sizes.keeps_keys, 0);
 }
 /* Rows that lie across others (kernels/segments/pieces.h). A tile has SECTOR bytes of them side by side, or at least as
- * many as threads read at once; rows that are too long for that are cut into pieces. Where it can be, all edges are at
- * a piece's beginning. */
+ * many as threads read at once; rows that are too long for that are cut into pieces. Where it can be, all boundaries
+ * are at a piece's beginning. */
 static void cut_rows(const job *j, tally_cut_work *cut) {
     enum {
         SECTOR = 32,
@@ -142,7 +142,7 @@ static tally_status measure(job *j) {
     return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.cut) : TALLY_OK;
 }
 
-static bool plan_has_edges(const job *j) {
+static bool plan_has_boundaries(const job *j) {
     const tally_cut_work *cut = &j->work.cut, *its = j->plan != NULL ? &j->plan->cut : NULL;
     return its != NULL && its->weight == cut->weight && its->leaf == cut->leaf && its->end_weight == cut->end_weight;
 }
@@ -151,9 +151,9 @@ static int64_t segment_id_blocks(int64_t values, int64_t segments) {
     return tally__over(values + segments + 1, TALLY_SEGMENT_IDS_BLOCK);
 }
 
-/* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
+/* Parts of the scratch memory, or of a plan's, one behind the other; those before the boundaries are cleared. */
 typedef struct parts {
-    uint64_t flags, arrivals, next, unsure, left, far, edges, again, nodes, offsets, sums, results, bytes;
+    uint64_t flags, arrivals, next, unsure, left, far, boundaries, again, nodes, offsets, sums, results, bytes;
 } parts;
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool segment_ids_become_offsets(const job *j) {
@@ -177,9 +177,10 @@ static parts lay_out(const job *j) {
     all.unsure = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j) ? bytes_of_marks(cut->count) : 0);
     all.left = tally__take(&all.bytes, marks_of_tiles);
     all.far = tally__take(&all.bytes, marks_of_tiles);
-    all.edges = tally__take(&all.bytes, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
+    all.boundaries =
+        tally__take(&all.bytes, plan_has_boundaries(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->boundaries);
     all.again = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j)
-                                            ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges
+                                            ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->boundaries
                                             : 0);
     all.offsets = tally__take(&all.bytes, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
     const int64_t blocks = j->segments.kind == TALLY_LENGTHS ? tally__over(cut->count, TALLY_LENGTHS_BLOCK)
@@ -208,7 +209,7 @@ static bool has_more_levels(const tally__call *c) {
 }
 
 /* The same work by tiles of another shape. */
-static void place_again(job *j, tally_edge *edges) {
+static void place_again(job *j, tally_boundary *boundaries) {
     const tally_cut_work shape = j->again.cut;
     tally_cut_work *cut = &j->again.cut;
     j->again = j->work;
@@ -217,7 +218,7 @@ static void place_again(job *j, tally_edge *edges) {
     cut->end_weight = shape.end_weight;
     cut->tiles = shape.tiles;
     cut->cells = shape.cells;
-    cut->edges = edges;
+    cut->boundaries = boundaries;
     if (!begins_with_prefixes(j)) cut->cleared = 0;
 }
 
@@ -238,7 +239,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
                                     .out = {.flags = PLACE(flags), .final = c->spec->final},
                                     .cut = *cut,
                                     .wanted = c->wanted};
-    cut->edges = plan_has_edges(j) ? j->plan->cut.edges : PLACE(edges);
+    cut->boundaries = plan_has_boundaries(j) ? j->plan->cut.boundaries : PLACE(boundaries);
     cut->offsets = is_rows || cut->segment_ids != NULL ? NULL
                    : j->plan != NULL                   ? j->plan->cut.offsets
                    : j->segments.kind == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index
@@ -248,7 +249,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->next = PLACE(next);
     cut->log_buffers = c->gpu->tile_buffers - 1; /* of 1 or 2 */
     cut->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
-    cut->cleared = (int64_t)((at->edges - at->arrivals) / sizeof *cut->unsure);
+    cut->cleared = (int64_t)((at->boundaries - at->arrivals) / sizeof *cut->unsure);
     if (!j->reduces) return;
     if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT)
         cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far);
@@ -260,7 +261,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->are_packed =
         j->work.out.result_stride == (int64_t)bytes && (uintptr_t)j->work.out.result % (bytes & -bytes) == 0;
     j->work.digits = c->spec->exact && c->spec->op == TALLY_SUM && cut->are_packed ? c->spec->final.format.digits : 0;
-    place_again(j, begins_with_prefixes(j) ? cut->edges : PLACE(again));
+    place_again(j, begins_with_prefixes(j) ? cut->boundaries : PLACE(again));
 #undef PLACE
 }
 
@@ -294,25 +295,25 @@ tally_status tally__offsets_of_ids(const tally__call *c, const tally_offsets_wor
 static tally_offsets_work offsets_work(const tally_segments_work *work) {
     return (tally_offsets_work){work->cut, work->arrivals, work->out.flags, work->wanted};
 }
-/* The kernel that finds the edges of tiles. */
-static tally__entry edges_entry(const tally_cut_work *cut) {
-    return cut->segment_ids != NULL ? TALLY_ENTRY_cut_segment_id_edges : TALLY_ENTRY_cut_edges;
+/* The kernel that finds the boundaries of tiles. */
+static tally__entry boundaries_entry(const tally_cut_work *cut) {
+    return cut->segment_ids != NULL ? TALLY_ENTRY_cut_segment_id_boundaries : TALLY_ENTRY_cut_boundaries;
 }
 
-/* The cut's edges; the first kernel clears *flags, but where it is the first to look at the index. */
+/* The cut's boundaries; the first kernel clears *flags, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
     const tally_offsets_work work = offsets_work(&j->work);
     tally__loaded kernels;
-    if (plan_has_edges(j))
+    if (plan_has_boundaries(j))
         return clear(j, j->work.out.flags,
                      (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.out.flags);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
     if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &work));
     if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &work));
-    TALLY_TRY(tally__call_launch(c, &kernels, edges_entry(cut), tally__over(cut->tiles + 1, TALLY_EDGES_BLOCK),
-                                 TALLY_START_BEHIND, &work));
+    TALLY_TRY(tally__call_launch(c, &kernels, boundaries_entry(cut),
+                                 tally__over(cut->tiles + 1, TALLY_BOUNDARIES_BLOCK), TALLY_START_BEHIND, &work));
     return j->reduces ? TALLY_OK
                       : tally__call_launch(c, &kernels, TALLY_ENTRY_cut_check,
                                            tally__over(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &work);
@@ -348,13 +349,13 @@ static tally_status reduce_exactly(const job *j) {
                               tally__over(flat_nodes(&work->cut) / work->cut.groups, finishing), TALLY_START_EARLY,
                               work);
 }
-/* Edges for the tiles of these, if anything was marked. */
+/* Boundaries for the tiles of these, if anything was marked. */
 static tally_status prepare_again(const job *j) {
     const tally_offsets_work work = offsets_work(&j->again);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    return tally__call_launch(j->call, &kernels, edges_entry(&j->again.cut),
-                              tally__over(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &work);
+    return tally__call_launch(j->call, &kernels, boundaries_entry(&j->again.cut),
+                              tally__over(j->again.cut.tiles + 1, TALLY_BOUNDARIES_BLOCK), TALLY_START_BEHIND, &work);
 }
 
 static tally_status reduce(const job *j) {
@@ -364,7 +365,7 @@ static tally_status reduce(const job *j) {
     if (begins_with_prefixes(j)) return reduce_exactly(j);
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles,
-                                          plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
+                                          plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
     TALLY_TRY(tally__call_launch(c, &kernels, c->spec->exact ? TALLY_ENTRY_quick_spans : TALLY_ENTRY_spans,
                                  tally__over(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY,
                                  &j->work));
@@ -382,7 +383,7 @@ static tally_status prepare_kernels(const job *j) {
     if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
     if (j->again.cut.left != NULL) forms[count++] = TALLY_FORM_WIDE;
     if (j->again.cut.far != NULL) forms[count++] = prefix_form(j);
-    if (is_exact || !plan_has_edges(j)) forms[count++] = TALLY_FORM_CUT;
+    if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_CUT;
     return tally__call_prepare(j->call, forms, count);
 }
 

@@ -4,8 +4,8 @@
 
 #include "cuda/call.h"
 
-/* What a GPU has of a plan: offsets, checked, and their edges for values of one size; and of begins and ends or ids in
- * any order where their vectors are, of which these are the offsets. */
+/* What a GPU has of a plan: offsets, checked, and their boundaries for values of one size; and of begins and ends or
+ * ids in any order where their vectors are, of which these are the offsets. */
 typedef struct tally__gpu_plan {
     tally__gpu *gpu;
     tally__cu_address memory, copy; /* its own; copy: of offsets that lie in host memory, or 0 */

@@ -1,8 +1,8 @@
-/* The edges of tiles that look at segment ids themselves (segments/tile_ends.h), with no offsets: where segments begin
- * and end is sought in the segment ids. A value lies at a position as ever (segments/cut.h), its segment id and one end
- * marker for each segment before its own before it. A part of production/cut.h. */
-#ifndef TALLY_SEGMENT_ID_EDGES_H
-#define TALLY_SEGMENT_ID_EDGES_H
+/* The boundaries of tiles that look at segment ids themselves (segments/tile_ends.h), with no offsets: where segments
+ * begin and end is sought in the segment ids. A value lies at a position as ever (segments/cut.h), its segment id and
+ * one end marker for each segment before its own before it. A part of production/cut.h. */
+#ifndef TALLY_SEGMENT_ID_BOUNDARIES_H
+#define TALLY_SEGMENT_ID_BOUNDARIES_H
 
 #include "segments/cut.h"
 
@@ -38,11 +38,11 @@ TALLY_FN tally_between tally_narrow_segment_ids(const tally_cut_work *cut, tally
 }
 /* Between which values the segment of the one before `at` begins, or, `behind`, a constant, ends: asked for at powers
  * of two from there. */
-TALLY_FN tally_between tally_reach_segment_ids(const tally_cut_work *cut, tally_sought border, int64_t at,
+TALLY_FN tally_between tally_reach_segment_ids(const tally_cut_work *cut, tally_sought boundary, int64_t at,
                                                int64_t values, const int32_t behind) {
     const int64_t far = (int64_t)1 << tally_lane(), here = behind ? at + far - 1 : at - far;
     const int32_t is_there = here >= 0 && here < values,
-                  is_found = is_there ? tally_is_found(cut, &border, here, tally_segment_id(cut, here)) : behind;
+                  is_found = is_there ? tally_is_found(cut, &boundary, here, tally_segment_id(cut, here)) : behind;
     const uint32_t out = tally_ballot(behind ? is_found : !is_found); /* of its segment no more */
     const int32_t reached = out == 0 ? TALLY_WARP : __builtin_ffs((int32_t)out) - 1;
     const int64_t within = ((int64_t)1 << reached) / 2, beyond = out == 0 ? INT64_MAX / 2 : (int64_t)1 << reached;
@@ -54,10 +54,10 @@ TALLY_FN tally_between tally_reach_segment_ids(const tally_cut_work *cut, tally_
     return b;
 }
 
-enum { TALLY_SEGMENT_ID_SAMPLES = 4 * TALLY_EDGES_BLOCK };
-/* The values that a block's edges are among, and the segments that run over its first and over its last. */
+enum { TALLY_SEGMENT_ID_SAMPLES = 4 * TALLY_BOUNDARIES_BLOCK };
+/* The values that a block's boundaries are among, and the segments that run over its first and over its last. */
 typedef struct tally_segment_ids_shared {
-    int64_t at[2];      /* the first at the block's first edge, and at the first edge that is not the block's */
+    int64_t at[2];      /* the first at the block's first boundary, and at the first boundary that is not the block's */
     int64_t before[2];  /* segment ids of the values before these */
     int64_t begin, end; /* where the segment of the first of these begins, and that of the other ends */
     int64_t sampled[TALLY_SEGMENT_ID_SAMPLES]; /* segment ids, equally far apart */
@@ -128,9 +128,9 @@ TALLY_FN int64_t tally_seek_position(const tally_cut_work *cut, const tally_segm
     return tally_search_from(cut, sought, b, guess);
 }
 
-/* The edge at a position: where a segment begins there or a little before, or else in the one that runs over it. */
-TALLY_FN tally_edge tally_segment_id_edge(const tally_cut_work *cut, const tally_segment_ids_view *view,
-                                          int64_t position) {
+/* The boundary at a position: where a segment begins there or a little before, or else in the one that runs over it. */
+TALLY_FN tally_boundary tally_segment_id_boundary(const tally_cut_work *cut, const tally_segment_ids_view *view,
+                                                  int64_t position) {
     const tally_segment_ids_shared *shared = view->shared;
     const int64_t i = tally_seek_position(cut, view, position),
                   segment_id = i < cut->values ? tally_segment_id(cut, i) : cut->count;
@@ -139,33 +139,33 @@ TALLY_FN tally_edge tally_segment_id_edge(const tally_cut_work *cut, const tally
                   into_gap = tally_apart(position, tally_segment_id_position(cut, i, next));
     if (segment_id > before && into_gap >= 0) { /* empty ones, and the segment id, begin at value i */
         const int64_t last = tally_further(next, into_gap / cut->end_weight), s = last < segment_id ? last : segment_id;
-        const tally_edge edge = {s, i, i, 0, -1};
-        return edge;
+        const tally_boundary boundary = {s, i, i, 0, -1};
+        return boundary;
     }
     const int64_t begin = before == shared->before[0] ? shared->begin : tally_seek_segment_id(cut, view, before, i - 2);
-    if (tally_apart(position, tally_segment_id_position(cut, begin, before)) < TALLY_EDGE_SLACK) {
-        const tally_edge edge = {before, begin, begin, 0, -1};
-        return edge;
+    if (tally_apart(position, tally_segment_id_position(cut, begin, before)) < TALLY_BOUNDARY_SLACK) {
+        const tally_boundary boundary = {before, begin, begin, 0, -1};
+        return boundary;
     }
     const int64_t end = segment_id > before           ? i
                         : before == shared->before[1] ? shared->end
                                                       : tally_seek_segment_id(cut, view, next, i + 1);
     const int64_t leaves = i > begin ? (i - begin + cut->leaf - 1) / cut->leaf : 0, whole = begin + leaves * cut->leaf;
-    const tally_edge edge = {next, whole < end ? whole : end, end, leaves, 2 * (begin / cut->leaf)};
-    return edge;
+    const tally_boundary boundary = {next, whole < end ? whole : end, end, leaves, 2 * (begin / cut->leaf)};
+    return boundary;
 }
 
-/* What the block's first two warps find for all its edges, which begin at one position and end before another. */
+/* What the block's first two warps find for all its boundaries, which begin at one position and end before another. */
 TALLY_FN void tally_view_segment_ids(const tally_cut_work *cut, tally_segment_ids_shared *shared, int64_t position) {
     const int32_t which = tally_warp();
     const tally_sought here = {position, INT64_MAX};
     const tally_between all = {0, cut->values},
                         first = tally_narrow_segment_ids(cut, here, all, cut->values / tally_blocks() / 64);
     const int64_t at = which == 0 ? first.low : first.high, before = at > 0 ? tally_segment_id(cut, at - 1) : -1;
-    const tally_sought border = {INT64_MAX, tally_further(before, which)};
-    const tally_between near = which == 0 ? tally_reach_segment_ids(cut, border, at, cut->values, 0)
-                                          : tally_reach_segment_ids(cut, border, at, cut->values, 1);
-    const int64_t found = tally_narrow_segment_ids(cut, border, near, 0).high;
+    const tally_sought boundary = {INT64_MAX, tally_further(before, which)};
+    const tally_between near = which == 0 ? tally_reach_segment_ids(cut, boundary, at, cut->values, 0)
+                                          : tally_reach_segment_ids(cut, boundary, at, cut->values, 1);
+    const int64_t found = tally_narrow_segment_ids(cut, boundary, near, 0).high;
     if (tally_lane() != 0) return;
     shared->at[which] = at;
     shared->before[which] = before;
@@ -177,8 +177,8 @@ TALLY_FN tally_segment_ids_view tally_sample_segment_ids(const tally_cut_work *c
                   step = width / TALLY_SEGMENT_ID_SAMPLES + 1;
     const tally_segment_ids_view view = {shared, step, (int32_t)(width / step)};
     TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_SEGMENT_ID_SAMPLES / TALLY_EDGES_BLOCK; k++) {
-        const int32_t i = k * TALLY_EDGES_BLOCK + tally_thread();
+    for (int32_t k = 0; k < TALLY_SEGMENT_ID_SAMPLES / TALLY_BOUNDARIES_BLOCK; k++) {
+        const int32_t i = k * TALLY_BOUNDARIES_BLOCK + tally_thread();
         if (i < view.count) shared->sampled[i] = tally_segment_id(cut, shared->at[0] + i * step);
     }
     tally_barrier();
