@@ -13,7 +13,7 @@
     X(SEGMENTS, SEGMENTS)   /* segments; exact sums alone, in a few doubles */ \
     X(WIDE, SEGMENTS)       /* exact segments by prefix sums of four levels */ \
     X(PREFIX, SEGMENTS)     /* of one or two */                                \
-    X(CUT, SEGMENTS)        /* what prepares segments */                       \
+    X(PARTITION, SEGMENTS)  /* what prepares segments */                       \
     X(FEATURES, SEGMENTS)   /* segments of vectors of features */              \
     X(GROUPS, SEGMENTS)     /* what arranges vectors by segment */             \
     X(MERGE_TWO, MERGES)    /* sorted arrays in passes of 2 runs */            \
@@ -85,15 +85,15 @@
         K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS, tally_part_nodes_work)              \
     U(EXACT, NODES, "production/exact_nodes.h", )                                                 \
         K(EXACT, NODES, exact_nodes, TALLY_THREADS, tally_nodes_work)                             \
-    U(GENERAL, CUT, "production/cut.h", )                                                         \
-        K(GENERAL, CUT, cut_boundaries, TALLY_THREADS, tally_offsets_work)                        \
-        K(GENERAL, CUT, cut_sums, TALLY_THREADS, tally_offsets_work)                              \
-        K(GENERAL, CUT, cut_scan, TALLY_THREADS, tally_offsets_work)                              \
-        K(GENERAL, CUT, cut_lengths, TALLY_THREADS, tally_offsets_work)                           \
-        K(GENERAL, CUT, cut_shares, TALLY_THREADS, tally_offsets_work)                            \
-        K(GENERAL, CUT, cut_segment_ids, TALLY_THREADS, tally_offsets_work)                       \
-        K(GENERAL, CUT, cut_check, TALLY_THREADS, tally_offsets_work)                             \
-        K(GENERAL, CUT, cut_segment_id_boundaries, TALLY_THREADS, tally_offsets_work)             \
+    U(GENERAL, PARTITION, "production/partition.h", )                                             \
+        K(GENERAL, PARTITION, partition_boundaries, TALLY_THREADS, tally_offsets_work)            \
+        K(GENERAL, PARTITION, partition_sums, TALLY_THREADS, tally_offsets_work)                  \
+        K(GENERAL, PARTITION, partition_scan, TALLY_THREADS, tally_offsets_work)                  \
+        K(GENERAL, PARTITION, partition_lengths, TALLY_THREADS, tally_offsets_work)               \
+        K(GENERAL, PARTITION, partition_shares, TALLY_THREADS, tally_offsets_work)                \
+        K(GENERAL, PARTITION, partition_segment_ids, TALLY_THREADS, tally_offsets_work)           \
+        K(GENERAL, PARTITION, partition_check, TALLY_THREADS, tally_offsets_work)                 \
+        K(GENERAL, PARTITION, partition_segment_id_boundaries, TALLY_THREADS, tally_offsets_work) \
     U(GENERAL, GROUPS, "production/groups.h", )                                                   \
         K(GENERAL, GROUPS, group_keys, TALLY_THREADS, tally_groups_work)                          \
         K(GENERAL, GROUPS, group_digits, TALLY_THREADS, tally_groups_work)                        \

@@ -282,8 +282,8 @@ mutation expansions-near src/cpu/expansions_template.h 'return ~tiny | is_far;' 
 mutation unscaled-ties src/cpu/results_template.h 'b->sure[s] &= (left < 0 ? -left : left) != times_power(1, -1075 - by);' '(void)left;'
 mutation plain-run-of-zeros src/cpu/exact_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_bunch(&bunch, offsets + s, some)' 'begin_bunch(&bunch, offsets, some)'
-mutation spread-of-empties src/cpu/cuts_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
-mutation spread-order src/cpu/cuts_template.h '_mm512_mask_expand_epi32(none, there, some)' '_mm512_mask_mov_epi32(none, there, some)' avx512
+mutation spread-of-empties src/cpu/index_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
+mutation spread-order src/cpu/index_template.h '_mm512_mask_expand_epi32(none, there, some)' '_mm512_mask_mov_epi32(none, there, some)' avx512
 mutation plain-lower-half $file 's[step] = more(s[step], a - upper_half(a));' 's[step] = more(s[step], a - a);'
 mutation plain-lower-across $file 'lower = k == 0 ? a - h : lower + (a - h);' 'lower = a - h;'
 mutation plain-overflow $file '(int64_t)(0x7ff - 20) << 52;' '(int64_t)0x7ff << 52;'

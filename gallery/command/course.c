@@ -147,7 +147,7 @@ static bool print_svg(const tally__picture *picture, drawing_function *draw, con
 static bool print_picture(const tally__gallery_row *row, FILE *file) {
     int count = tally__picture_usual_count(row);
     int32_t segment_ids[TALLY_MOST_PICTURED];
-    int64_t segments = row->segment_ids ? cut_into("three", count, segment_ids) : 0;
+    int64_t segments = row->segment_ids ? segments_of_shape("three", count, segment_ids) : 0;
     tally__picture picture;
     if (tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) != TALLY_OK) {
         return complain(NULL, "%s", tally_message());

@@ -116,8 +116,8 @@ static int explain(const command *wanted, const tally__gallery_row *row) {
     char title[300];
     int64_t segments = 0;
     if (row->segment_ids) {
-        segments = cut_into(wanted->segments != NULL ? wanted->segments : "three",
-                            count < TALLY_MOST_PICTURED ? count : TALLY_MOST_PICTURED, segment_ids);
+        segments = segments_of_shape(wanted->segments != NULL ? wanted->segments : "three",
+                                     count < TALLY_MOST_PICTURED ? count : TALLY_MOST_PICTURED, segment_ids);
     }
     if (tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) != TALLY_OK) {
         complain(NULL, "%s", tally_message());

@@ -49,7 +49,7 @@ void close_stage(stage *s);
 /* Whether --segments can be that, after a complaint if not; and segment ids of `count` values in that shape, which
  * gives the number of segments. */
 bool is_shape(const char *word);
-int64_t cut_into(const char *shape, int64_t count, int32_t *segment_ids);
+int64_t segments_of_shape(const char *shape, int64_t count, int32_t *segment_ids);
 /* Copies of the values, so many that no cache holds them. */
 int copies_of(const stage *s, int64_t count);
 

@@ -149,7 +149,7 @@ static void *make_values(tally_type type, int64_t count, uint64_t seed) {
     return values;
 }
 
-int64_t cut_into(const char *shape, int64_t count, int32_t *segment_ids) {
+int64_t segments_of_shape(const char *shape, int64_t count, int32_t *segment_ids) {
     uint64_t seed = 3;
     int64_t left = 0;
     int32_t segment_id = -1;
@@ -183,8 +183,8 @@ bool set_stage(stage *s, int64_t count, const char *shape, int copies) {
     s->segments = 0;
     tally_status status = tally__track_load(s->track, s->x, s->y, count, copies);
     if (status == TALLY_OK && shape != NULL) {
-        s->segments = cut_into(shape, count, s->segment_ids);
-        status = tally__track_cut(s->track, s->segment_ids, s->segments);
+        s->segments = segments_of_shape(shape, count, s->segment_ids);
+        status = tally__track_segments(s->track, s->segment_ids, s->segments);
     }
     return status == TALLY_OK || complain(NULL, "%s", tally_message());
 }

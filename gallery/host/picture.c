@@ -371,7 +371,7 @@ static tally_status draw_run(tally__track *track, const tally__gallery_row *row,
         numbers[i] = i;
     }
     TALLY_TRY(tally__track_load(track, merges ? (void *)numbers : (void *)sets, NULL, count, 1));
-    if (segment_ids != NULL) TALLY_TRY(tally__track_cut(track, segment_ids, segments));
+    if (segment_ids != NULL) TALLY_TRY(tally__track_segments(track, segment_ids, segments));
     TALLY_TRY(tally__track_run(track, row, results, &lap)); /* what there is to know before, and whether it can run */
     *picture = (tally__picture){
         .count = (int)count, .threads = lap.threads, .launches = lap.launches, .blocks = lap.blocks[0]};

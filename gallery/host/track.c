@@ -114,8 +114,8 @@ static void release(tally__track *track, tally__cu_address *address) {
     if (*address != 0) track->gpu->driver->release(*address);
     *address = 0;
 }
-/* Memory that depends on the cut, and all but the counter. */
-static void clear_cut(tally__track *track) {
+/* Memory that depends on the segments, and all but the counter. */
+static void clear_segments(tally__track *track) {
     release(track, &track->value_segment_ids);
     release(track, &track->output);
     for (int i = 0; i < 2; i++) release(track, &track->element_segment_ids[i]);
@@ -123,7 +123,7 @@ static void clear_cut(tally__track *track) {
     track->segment_ids = NULL;
 }
 static void clear(tally__track *track) {
-    clear_cut(track);
+    clear_segments(track);
     release(track, &track->values);
     release(track, &track->second);
     for (int i = 0; i < 2; i++) release(track, &track->elements[i]);
@@ -208,7 +208,7 @@ static tally_status check_segment_ids(const int32_t *segment_ids, int64_t count,
     return TALLY_OK;
 }
 
-static tally_status cut(tally__track *track) {
+static tally_status place_segments(tally__track *track) {
     size_t bytes = (size_t)track->count * sizeof(int32_t);
     TRY_DRIVER(track, allocate(&track->value_segment_ids, bytes + 4), "give memory for segment ids");
     for (int i = 0; i < 2; i++)
@@ -222,15 +222,15 @@ static tally_status cut(tally__track *track) {
     return TALLY_OK;
 }
 
-tally_status tally__track_cut(tally__track *track, const int32_t *segment_ids, int64_t segments) {
+tally_status tally__track_segments(tally__track *track, const int32_t *segment_ids, int64_t segments) {
     tally_status status;
     TALLY_TRY(check_segment_ids(segment_ids, track->count, segments));
     TALLY_TRY(tally__gpu_enter(track->gpu));
-    clear_cut(track);
+    clear_segments(track);
     track->segment_ids = segment_ids;
     track->segments = segments;
-    status = cut(track);
-    if (status != TALLY_OK) clear_cut(track);
+    status = place_segments(track);
+    if (status != TALLY_OK) clear_segments(track);
     tally__gpu_leave(track->gpu);
     return status;
 }

@@ -74,7 +74,7 @@ enum {
     TALLY_FLAG_OVERFLOW = 2,      /* a sum of integers did not fit */
     TALLY_FLAG_UNFIT = 4,         /* a result did not fit the type asked for */
     TALLY_FLAG_UNSURE = 8,        /* an exact sum takes another kernel */
-    TALLY_FLAG_BAD_SEGMENTS = 16, /* segments that are no cut of the array */
+    TALLY_FLAG_BAD_SEGMENTS = 16, /* segments that are no segmentation of the array */
     TALLY_FLAG_LEFT = 32,         /* exact segments that are left to production/prefix.h with more levels, */
     TALLY_FLAG_FAR = 64           /* and to production/flat.h */
 };

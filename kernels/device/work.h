@@ -73,9 +73,9 @@ enum {
          ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide)) / \
          ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, 0)) +       \
      8 * 3 * 4 + 160)
-/* Where a tile of segments begins (segments/cut.h): the first segment that is its own, the first value that it reads;
- * of the segment before, which may cross the boundary, the end, the number of the leaf that begins at the boundary, and
- * where its nodes lie (order/nodes.h), or -1 of what is no cut. */
+/* Where a tile of segments begins (segments/partition.h): the first segment that is its own, the first value that it
+ * reads; of the segment before, which may cross the boundary, the end, the number of the leaf that begins at the
+ * boundary, and where its nodes lie (order/nodes.h), or -1 of what is no segmentation. */
 typedef struct tally_boundary {
     int64_t segment, value, end, leaf, place;
 } tally_boundary;
@@ -88,9 +88,9 @@ typedef struct tally_results {
     tally_final final;
 } tally_results;
 
-/* Segments: the cut as offsets, and what is made of it. */
-typedef struct tally_cut_work {
-    const char *index; /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or segment ids */
+/* Segments: the segmentation as offsets, and what is made of it. */
+typedef struct tally_partition {
+    const char *index; /* offsets, of 4 or 8 bytes; for some kernels of production/partition.h lengths or segment ids */
     char *offsets; /* what these make of them; NULL: of rows, which need none, and of segment ids that tiles look at */
     const char *segment_ids; /* these: the index, at a multiple of index_bytes; or NULL */
     int64_t row;             /* values of each row, or of each piece of a row (segments/pieces.h) */
@@ -116,7 +116,7 @@ typedef struct tally_cut_work {
                              production/flat.h; NULL where production/prefix.h does not come first */
     int64_t cleared; /* words of counters and of such bits, 0 before tiles are read; 0: these are the boundaries for
                         what is unsure */
-} tally_cut_work;
+} tally_partition;
 
 /* In each: x and y, the inputs, y equal to x where there is one; x_stride and y_stride, the bytes from one value to the
  * next. wanted: NULL, or a word on the device; while it is 0 the kernel has nothing to do (device/idle.h). */
@@ -149,10 +149,10 @@ typedef struct tally_rows_work {
     tally_results out;
 } tally_rows_work;
 
-/* Offsets and boundaries of tiles: production/cut.h. */
+/* Offsets and boundaries of tiles: production/partition.h. */
 typedef struct tally_offsets_work {
-    tally_cut_work cut;
-    uint32_t *arrivals; /* cut.cleared words that are set to 0 */
+    tally_partition partition;
+    uint32_t *arrivals; /* partition.cleared words that are set to 0 */
     int32_t *flags;
     const int32_t *wanted;
 } tally_offsets_work;
@@ -166,7 +166,7 @@ typedef struct tally_segments_work {
     char *nodes;           /* scratch: nodes of leaves, or of tiles */
     uint32_t *arrivals;    /* scratch: counters, 0 before the launch */
     tally_results out;     /* out.flags is never NULL */
-    tally_cut_work cut;
+    tally_partition partition;
     const int32_t *wanted;
 } tally_segments_work;
 

@@ -90,8 +90,8 @@ typedef struct chunk_t {
 TALLY_RARE void load_pieces(const tally_segments_work *work, const tally_source *from, int64_t s, int64_t at,
                             int32_t values, TALLY_T *to) {
     for (int32_t n; values > 0; values -= n, at += n, to += n) { /* pieces that are alike */
-        const tally_piece_place piece = tally_piece_of(&work->cut, s);
-        const int64_t skipped = at - piece.begin, all = (work->cut.inner - piece.column) * piece.values - skipped;
+        const tally_piece_place piece = tally_piece_of(&work->partition, s);
+        const int64_t skipped = at - piece.begin, all = (work->partition.inner - piece.column) * piece.values - skipped;
         n = all < values ? (int32_t)all : values;
         const int32_t before = (int32_t)skipped, length = (int32_t)piece.values,
                       columns = (before + n + length - 1) / length, end = columns == 1 ? before + n : columns * length;
@@ -104,13 +104,13 @@ TALLY_RARE void load_pieces(const tally_segments_work *work, const tally_source 
                 const int32_t i = first + k * TALLY_WARP, row = i / columns, column = i - row * columns;
                 place[k] = column * length + row - before;
                 if (i >= end || place[k] >= n) place[k] = -1;
-                if (place[k] >= 0) v[k] = read_one(from, piece.first + row * work->cut.inner + column);
+                if (place[k] >= 0) v[k] = read_one(from, piece.first + row * work->partition.inner + column);
             }
             TALLY_UNROLL
             for (int32_t k = 0; k < load_batch; k++)
                 if (place[k] >= 0) to[place[k]] = v[k];
         }
-        s += work->cut.inner - piece.column;
+        s += work->partition.inner - piece.column;
     }
 }
 /* Copies the chunk's values from number `at` on, which is of segment s. Gives whether one is infinite or NaN. */
@@ -118,8 +118,8 @@ TALLY_FN int32_t load_values(const tally_segments_work *work, const tally_source
                              int32_t values, TALLY_T *to) {
     const char *const begin = from->values + at * from->stride;
     int32_t is_special = 0;
-    if (work->cut.inner > 1 || !from->is_aligned) {
-        if (work->cut.inner > 1)
+    if (work->partition.inner > 1 || !from->is_aligned) {
+        if (work->partition.inner > 1)
             load_pieces(work, from, s, at, values, to);
         else {
             TALLY_ROLLED

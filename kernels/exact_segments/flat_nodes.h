@@ -10,7 +10,7 @@
 #ifndef TALLY_FLAT_NODES_H
 #define TALLY_FLAT_NODES_H
 
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "exact_sums/pair_results.h"
 
 #define TALLY_FLAT_GROUP 256
@@ -117,25 +117,28 @@ TALLY_LONG void put_node(const tally_segments_work *work, int64_t s, accumulator
 }
 /* ---- segments across tile boundaries ---- */
 
-TALLY_RARE int64_t begin_of_any(const tally_segments_work *work, int64_t s) { return tally_begin_of(&work->cut, s); }
+TALLY_RARE int64_t begin_of_any(const tally_segments_work *work, int64_t s) {
+    return tally_begin_of(&work->partition, s);
+}
 TALLY_FN int64_t begin_of(const tally_segments_work *work, int64_t s) {
-    const tally_cut_work *cut = &work->cut;
-    if (cut->segment_ids != 0 || cut->chunks > 1 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0)
+    const tally_partition *partition = &work->partition;
+    if (partition->segment_ids != 0 || partition->chunks > 1 ||
+        (uint64_t)partition->offsets % (uint32_t)partition->offset_bytes != 0)
         return begin_of_any(work, s);
-    if (cut->offsets == 0) return s * cut->row;
-    return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s]
-                                  : ((const int64_t *)(const void *)cut->offsets)[s];
+    if (partition->offsets == 0) return s * partition->row;
+    return partition->offset_bytes == 4 ? ((const int32_t *)(const void *)partition->offsets)[s]
+                                        : ((const int64_t *)(const void *)partition->offsets)[s];
 }
 TALLY_FN int32_t wants_segment(const tally_segments_work *work, int64_t s) {
-    return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
+    return work->partition.unsure == 0 || (work->partition.unsure[s / 32] >> s % 32 & 1) != 0;
 }
 /* The tile in which segment s begins. */
 TALLY_RARE int64_t tile_of(const tally_segments_work *work, int64_t s, int64_t begin) {
-    const tally_cut_work *cut = &work->cut;
-    int64_t t = tally_position(cut, begin_of(work, 0), s, begin) / cut->tile_bytes;
-    t = t < 0 ? 0 : t >= cut->tiles ? cut->tiles - 1 : t;
-    while (t > 0 && cut->boundaries[t].segment > s) t--;
-    while (t + 1 < cut->tiles && cut->boundaries[t + 1].segment <= s) t++;
+    const tally_partition *partition = &work->partition;
+    int64_t t = tally_position(partition, begin_of(work, 0), s, begin) / partition->tile_bytes;
+    t = t < 0 ? 0 : t >= partition->tiles ? partition->tiles - 1 : t;
+    while (t > 0 && partition->boundaries[t].segment > s) t--;
+    while (t + 1 < partition->tiles && partition->boundaries[t + 1].segment <= s) t++;
     return t;
 }
 TALLY_FN accumulator_t *node_of(const tally_segments_work *work, int64_t tile) {
@@ -149,17 +152,17 @@ TALLY_FN accumulator_t *node_for(const tally_segments_work *work, int64_t t, int
 }
 /* Whether segments are rows that lie across others, or pieces of them (segments/pieces.h). */
 TALLY_FN int32_t has_columns(const tally_segments_work *work) {
-    return TALLY_COLUMNS_ARE_THERE == 2 ? work->cut.inner > 1 : TALLY_COLUMNS_ARE_THERE;
+    return TALLY_COLUMNS_ARE_THERE == 2 ? work->partition.inner > 1 : TALLY_COLUMNS_ARE_THERE;
 }
 /* Whether they are pieces, whose sums are joined before there are results. */
 TALLY_FN int32_t has_pieces(const tally_segments_work *work) {
-    return TALLY_COLUMNS_ARE_THERE > 0 && work->cut.chunks > 1;
+    return TALLY_COLUMNS_ARE_THERE > 0 && work->partition.chunks > 1;
 }
 /* Where a part of piece s is added. */
 TALLY_RARE accumulator_t *node_of_piece(const tally_segments_work *work, int64_t s) {
     int64_t chunk;
-    const int64_t row = tally_row_of_piece(&work->cut, s, &chunk);
-    return node_of(work, row * work->cut.groups + chunk % work->cut.groups);
+    const int64_t row = tally_row_of_piece(&work->partition, s, &chunk);
+    return node_of(work, row * work->partition.groups + chunk % work->partition.groups);
 }
 /* Where tile t adds its part of segment s, which begins in tile `first`. */
 TALLY_FN accumulator_t *node_for_part(const tally_segments_work *work, int64_t t, int64_t first, int64_t s) {
@@ -171,13 +174,13 @@ TALLY_FN int64_t runs_over(const tally_segments_work *work, const tally_boundary
 }
 TALLY_FN int32_t block_has_work(const tally_segments_work *work) {
     const int32_t flags = tally_look32(work->out.flags);
-    return (flags & TALLY_FLAG_BAD_SEGMENTS) == 0 && (work->cut.unsure == 0 || (flags & TALLY_FLAG_UNSURE) != 0);
+    return (flags & TALLY_FLAG_BAD_SEGMENTS) == 0 && (work->partition.unsure == 0 || (flags & TALLY_FLAG_UNSURE) != 0);
 }
 
 /* Whether some tile adds to the number of tile t: a segment that crosses its boundary begins in it, or the tile is a
  * group's. */
 TALLY_FN int32_t is_node_used(const tally_segments_work *work, int64_t t) {
-    const tally_boundary *const boundaries = work->cut.boundaries + t;
+    const tally_boundary *const boundaries = work->partition.boundaries + t;
     return (boundaries[0].segment < boundaries[1].segment || t % TALLY_FLAT_GROUP == 0) &&
            runs_over(work, &boundaries[1]) >= 0;
 }

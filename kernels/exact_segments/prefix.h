@@ -130,13 +130,13 @@ TALLY_FN void copy_tile(const tally_source *from, int64_t at, int32_t n, int32_t
 /* The ends, and whether they are within the tile. Whether they are in order, mark_ends sees. */
 TALLY_FN void copy_ends(const tally_segments_work *work, const tile_t *tile, char *buffer, side_t *side) {
     int32_t *const ends = ends_of(tile, buffer);
-    int32_t is_bad = 0, is_wanted = work->cut.unsure == 0;
+    int32_t is_bad = 0, is_wanted = work->partition.unsure == 0;
     TALLY_ROLLED
     for (int32_t e = tally_thread(); e <= tile->count; e += TALLY_PREFIX_THREADS) {
         const int64_t end = e < tile->count ? tally_apart(begin_of(work, tile->s + e + 1), tile->origin) : tile->n;
         is_bad |= end < 0 || end > tile->n;
         ends[e] = (int32_t)end & TALLY_END_PLACE;
-        if (!is_wanted && tile->s + e < work->cut.count) is_wanted = wants_segment(work, tile->s + e);
+        if (!is_wanted && tile->s + e < work->partition.count) is_wanted = wants_segment(work, tile->s + e);
     }
     if (is_bad) side->is_bad = 1;
     if (is_wanted) side->is_wanted = 1;

@@ -14,20 +14,20 @@ typedef struct pieces_t {
 TALLY_FN int32_t columns_are_whole(const tally_segments_work *work, const tile_t *tile) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    if (!x.is_packed || !y.is_packed || work->cut.inner % TALLY_PART != 0) return 0;
+    if (!x.is_packed || !y.is_packed || work->partition.inner % TALLY_PART != 0) return 0;
     return !tile->runs_in && !tile->runs_out && tile->s % TALLY_PART == 0 && tile->count % TALLY_PART == 0;
 }
 /* Copies them 16 bytes at a time, of as many pieces, into each of which a value goes. */
 TALLY_FN void copy_whole_pieces(const tally_segments_work *work, int32_t is_second, pieces_t of, TALLY_T *to) {
     enum { SIDE = 2, DOWN = TALLY_PREFIX_THREADS / SIDE, TOGETHER = 4 };
     const char *const values = is_second ? work->y : work->x;
-    const int64_t apart = work->cut.inner * TALLY_BYTES;
+    const int64_t apart = work->partition.inner * TALLY_BYTES;
     const int32_t first = tally_thread() / SIDE;
     int32_t p = tally_thread() % SIDE * TALLY_PART;
-    tally_piece_place piece = tally_piece_of(&work->cut, of.s);
-    tally_pass_pieces(&work->cut, &piece, p);
+    tally_piece_place piece = tally_piece_of(&work->partition, of.s);
+    tally_pass_pieces(&work->partition, &piece, p);
     TALLY_ROLLED
-    for (; p < of.all; p += SIDE * TALLY_PART, tally_pass_pieces(&work->cut, &piece, SIDE * TALLY_PART)) {
+    for (; p < of.all; p += SIDE * TALLY_PART, tally_pass_pieces(&work->partition, &piece, SIDE * TALLY_PART)) {
         const int32_t rows = (int32_t)piece.values;
         const char *at = values + piece.first * TALLY_BYTES + first * apart;
         TALLY_T *const its = to + (int32_t)(piece.begin - of.origin);
@@ -51,15 +51,15 @@ TALLY_FN void copy_parts_of_pieces(const tally_segments_work *work, int32_t is_s
     enum { MOST_ACROSS = 32 / TALLY_BYTES, TOGETHER = TALLY_BYTES == 8 ? 4 : 8 };
     const tally_source from =
         tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
-    const int64_t apart = work->cut.inner * from.stride;
+    const int64_t apart = work->partition.inner * from.stride;
     int32_t across = MOST_ACROSS;
     while (across / 2 >= of.all) across /= 2;
     const int32_t thread = tally_thread(), down = TALLY_PREFIX_THREADS / across;
     int32_t p = thread & (across - 1);
-    tally_piece_place piece = tally_piece_of(&work->cut, of.s);
-    tally_pass_pieces(&work->cut, &piece, p);
+    tally_piece_place piece = tally_piece_of(&work->partition, of.s);
+    tally_pass_pieces(&work->partition, &piece, p);
     TALLY_ROLLED
-    for (; p < of.all; p += across, tally_pass_pieces(&work->cut, &piece, across)) {
+    for (; p < of.all; p += across, tally_pass_pieces(&work->partition, &piece, across)) {
         const int64_t low = of.origin - piece.begin, high = low + of.n; /* of the piece's values */
         const int32_t begin = low > 0 ? (int32_t)low : 0, until = (int32_t)(high < piece.values ? high : piece.values),
                       place = (int32_t)-low;
@@ -123,16 +123,17 @@ TALLY_FN grid_t grid_of(const tile_t *tile) {
  * large as can be, no more than a tile has 16-byte parts over all threads. */
 TALLY_FN int32_t suits_grid(const tally_segments_work *work, const tile_t *tile) {
     if (tile->count == 0 || !columns_are_whole(work, tile)) return 0;
-    return work->cut.chunks == 1 || tile->n == (int32_t)tally_piece_of(&work->cut, tile->s).values * tile->count;
+    return work->partition.chunks == 1 ||
+           tile->n == (int32_t)tally_piece_of(&work->partition, tile->s).values * tile->count;
 }
 /* Begins to copy the tile as it lies in memory: value r of piece p to place r * count + p. */
 TALLY_FN void copy_grid(const tally_segments_work *work, const tile_t *tile, const grid_t *grid, char *buffer) {
-    const int64_t apart = work->cut.inner * TALLY_BYTES;
-    tally_piece_place piece = tally_piece_of(&work->cut, tile->s);
-    tally_pass_pieces(&work->cut, &piece, grid->group * TALLY_PART);
+    const int64_t apart = work->partition.inner * TALLY_BYTES;
+    tally_piece_place piece = tally_piece_of(&work->partition, tile->s);
+    tally_pass_pieces(&work->partition, &piece, grid->group * TALLY_PART);
     TALLY_ROLLED
     for (int32_t g = grid->group; g < grid->groups;
-         g += grid->side, tally_pass_pieces(&work->cut, &piece, grid->side * TALLY_PART)) {
+         g += grid->side, tally_pass_pieces(&work->partition, &piece, grid->side * TALLY_PART)) {
         const int64_t at = piece.first * TALLY_BYTES + grid->sub * apart;
         TALLY_ROLLED
         for (int32_t r = grid->sub, k = 0; r < grid->rows; r += grid->down, k++) {

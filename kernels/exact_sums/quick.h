@@ -5,7 +5,7 @@
 #ifndef TALLY_QUICK_H
 #define TALLY_QUICK_H
 
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "sums/expansion.h"
 #include "sums/plan.h"
 

@@ -1,10 +1,10 @@
 /* Exact segments at a flat cost (exact_segments/flat.h): of those that production/segments.h was not sure of, or of
  * all.
  *
- * A warp takes a tile that production/cut.h has shared out. Of a segment that crosses tile boundaries, each of them
- * adds its part to a number of limbs in memory; integers commute, so nobody waits. That number is the one of the tile
- * in which the segment begins; beyond TALLY_FLAT_GROUP tiles each group of them has its own, and the last kernel adds
- * these up. */
+ * A warp takes a tile that production/partition.h has shared out. Of a segment that crosses tile boundaries, each of
+ * them adds its part to a number of limbs in memory; integers commute, so nobody waits. That number is the one of the
+ * tile in which the segment begins; beyond TALLY_FLAT_GROUP tiles each group of them has its own, and the last kernel
+ * adds these up. */
 #ifndef TALLY_FORM_FLAT_H
 #define TALLY_FORM_FLAT_H
 
@@ -12,7 +12,7 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "order/leaf.h"
 #include "sums/levels.h"
 #include "exact_sums/pair_results.h"
@@ -25,7 +25,8 @@
 
 /* Numbers of limbs in memory. */
 TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
-    return has_pieces(work) ? work->cut.count / work->cut.chunks * work->cut.groups : work->cut.tiles;
+    return has_pieces(work) ? work->partition.count / work->partition.chunks * work->partition.groups
+                            : work->partition.tiles;
 }
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_clear, tally_segments_work, 1) {
     if (tally_is_idle(work.wanted)) return;
@@ -114,9 +115,9 @@ TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, 
     return c->values > 0 || c->ends > 0;
 }
 TALLY_FN int32_t chunk_is_wanted(const tally_segments_work *work, const walk_t *walk, const chunk_t *c) {
-    int32_t is_wanted = work->cut.unsure == 0;
+    int32_t is_wanted = work->partition.unsure == 0;
     for (int32_t e = tally_lane(); !is_wanted && e <= c->ends; e += TALLY_WARP)
-        if (walk->s + e < work->cut.count) is_wanted |= wants_segment(work, walk->s + e);
+        if (walk->s + e < work->partition.count) is_wanted |= wants_segment(work, walk->s + e);
     return tally_any(is_wanted);
 }
 
@@ -288,12 +289,12 @@ TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *
 
 /* The tile's segments that are wanted. */
 TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat) {
-    const tally_boundary from = work->cut.boundaries[t], to = work->cut.boundaries[t + 1];
+    const tally_boundary from = work->partition.boundaries[t], to = work->partition.boundaries[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
     walk_t walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1};
     open_t open = nothing_open();
-    int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count &&
-                      from.value >= 0 && to.value >= from.value && to.value <= work->cut.values;
+    int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->partition.count &&
+                      from.value >= 0 && to.value >= from.value && to.value <= work->partition.values;
     is_good = is_good && from.end >= from.value && to.end >= to.value &&
               (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
     if (!is_good) {
@@ -334,15 +335,15 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, TALL
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.out.flags) & TALLY_FLAG_FAR) != 0;
+    const int32_t is_asked = work.partition.far == 0 || (tally_look32(work.out.flags) & TALLY_FLAG_FAR) != 0;
     if (tally_any(!is_asked || !block_has_work(&work)))
         return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
-    for (int64_t first = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); first < work.cut.tiles;
+    for (int64_t first = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); first < work.partition.tiles;
          first += TALLY_WARP * step) {
         const int64_t its = first + tally_lane() * step; /* lanes look for tiles that were left */
-        for (uint32_t left =
-                 tally_ballot(its < work.cut.tiles && (work.cut.far == 0 || (work.cut.far[its / 32] >> its % 32 & 1)));
+        for (uint32_t left = tally_ballot(its < work.partition.tiles &&
+                                          (work.partition.far == 0 || (work.partition.far[its / 32] >> its % 32 & 1)));
              left != 0; left &= left - 1)
             take_tile(&work, first + (__builtin_ffs((int32_t)left) - 1) * step, &shared->of[tally_warp()]);
     }
@@ -389,16 +390,17 @@ TALLY_FN void gather_groups(const tally_segments_work *work, int64_t first, int6
 }
 /* The results of rows that were cut into pieces: a lane for each, or a warp where a row has several numbers. */
 TALLY_FN void put_rows(const tally_segments_work *work) {
-    const tally_cut_work *const cut = &work->cut;
-    const int64_t rows = cut->count / cut->chunks, warp = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
-    const int64_t row = cut->groups > 1 ? warp : warp * TALLY_WARP + tally_lane();
+    const tally_partition *const partition = &work->partition;
+    const int64_t rows = partition->count / partition->chunks,
+                  warp = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
+    const int64_t row = partition->groups > 1 ? warp : warp * TALLY_WARP + tally_lane();
     if (row >= rows) return;
-    accumulator_t *const node = node_of(work, row * cut->groups);
-    if (cut->groups > 1) {
-        gather_nodes(node, node + 1, cut->groups - 1, 1);
+    accumulator_t *const node = node_of(work, row * partition->groups);
+    if (partition->groups > 1) {
+        gather_nodes(node, node + 1, partition->groups - 1, 1);
         if (tally_lane() != 0) return;
     }
-    node->n += cut->length;
+    node->n += partition->length;
     put_node(work, row, node);
 }
 
@@ -412,15 +414,15 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, tally_segments_work, 1) {
         put_rows(&work);
         return;
     }
-    const tally_cut_work *const cut = &work.cut;
+    const tally_partition *const partition = &work.partition;
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_WARP + tally_lane();
     int64_t s = -1, begin = 0, end = 0, last = 0;
-    if (t < cut->tiles && cut->boundaries[t].segment < cut->boundaries[t + 1].segment)
-        s = runs_over(&work, &cut->boundaries[t + 1]);
+    if (t < partition->tiles && partition->boundaries[t].segment < partition->boundaries[t + 1].segment)
+        s = runs_over(&work, &partition->boundaries[t + 1]);
     if (s >= 0) {
         begin = begin_of(&work, s);
-        end = cut->boundaries[t + 1].end;
-        last = s + 1 < cut->count ? tile_of(&work, s + 1, end) : cut->tiles - 1;
+        end = partition->boundaries[t + 1].end;
+        last = s + 1 < partition->count ? tile_of(&work, s + 1, end) : partition->tiles - 1;
     }
     for (uint32_t some = tally_ballot(s >= 0 && (t / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP < last); some != 0;
          some &= some - 1) {

@@ -7,7 +7,7 @@
  * "Designing efficient sorting algorithms for manycore GPUs", 2009). A block counts the digits of a tile; a scan tells
  * where each tile's keys of each digit go; and a block moves its tile there through shared memory. It is stable. */
 #define TALLY_BLOCK 256
-#include "segments/cut.h"
+#include "segments/partition.h"
 #define TALLY_OFFSETS_ANYWHERE 1
 #include "features/feature_tiles.h"
 #include "features/groups.h"

@@ -8,7 +8,7 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "order/leaf.h"
 #include "sums/levels.h"
 #include "exact_sums/extent.h"
@@ -45,8 +45,8 @@ TALLY_FN void raise_flags(const tally_segments_work *work, int32_t flags) {
 }
 /* Leaves a tile to the stage that follows. */
 TALLY_RARE void leave_tile(const tally_segments_work *work, int64_t t) {
-    const int32_t is_far = TALLY_PREFIX_WIDE || work->cut.left == 0;
-    mark(is_far ? work->cut.far : work->cut.left, t);
+    const int32_t is_far = TALLY_PREFIX_WIDE || work->partition.left == 0;
+    mark(is_far ? work->partition.far : work->partition.left, t);
     raise_flags(work, is_far ? TALLY_FLAG_FAR : TALLY_FLAG_LEFT);
 }
 
@@ -63,13 +63,13 @@ TALLY_FN void place_tile(const tally_segments_work *work, const tally_boundary *
                   runs_out = to->segment > 0 && to->end > to->value;
     const int64_t n = tally_apart(to->value, from->value), count = (to->segment - runs_out) - (from->segment - runs_in);
     int32_t is_good =
-        from->segment >= 0 && to->segment >= from->segment && to->segment <= work->cut.count && from->value >= 0;
-    is_good = is_good && to->value >= from->value && to->value <= work->cut.values && from->end >= from->value &&
+        from->segment >= 0 && to->segment >= from->segment && to->segment <= work->partition.count && from->value >= 0;
+    is_good = is_good && to->value >= from->value && to->value <= work->partition.values && from->end >= from->value &&
               to->end >= to->value;
     is_good = is_good && (to->segment > from->segment ? from->end <= to->value : from->end >= to->value);
     is_good = is_good && count >= 0 && n <= TALLY_PREFIX_TILE_MOST && count <= TALLY_PREFIX_TILE_MOST;
-    is_good =
-        is_good && n * work->cut.weight + count * work->cut.end_weight <= TALLY_PREFIX_TILE_MOST - TALLY_PREFIX_SLACK;
+    is_good = is_good && n * work->partition.weight + count * work->partition.end_weight <=
+                             TALLY_PREFIX_TILE_MOST - TALLY_PREFIX_SLACK;
     tile->is_good = is_good;
     if (!is_good) return;
     tile->s = from->segment - runs_in;
@@ -93,14 +93,14 @@ TALLY_FN void place_tile(const tally_segments_work *work, const tally_boundary *
 TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, char *buffer, side_t *side) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const tally_boundary from = work->cut.boundaries[t], to = work->cut.boundaries[t + 1];
+    const tally_boundary from = work->partition.boundaries[t], to = work->partition.boundaries[t + 1];
     tile_t tile;
     __builtin_memset(&tile, 0, sizeof tile);
     place_tile(work, &from, &to, &x, &tile);
     if (tile.is_good) {
-        tile.is_bulk = !has_columns(work) && copies_in_bulk(&x, tile.origin, tile.n, tile.skew, work->cut.values);
+        tile.is_bulk = !has_columns(work) && copies_in_bulk(&x, tile.origin, tile.n, tile.skew, work->partition.values);
         if (TALLY_KERNEL_INPUTS == 2)
-            tile.is_bulk = tile.is_bulk && copies_in_bulk(&y, tile.origin, tile.n, tile.skew, work->cut.values);
+            tile.is_bulk = tile.is_bulk && copies_in_bulk(&y, tile.origin, tile.n, tile.skew, work->partition.values);
         if (tile.is_bulk) {
             tally_mbarrier_expect(&side->mbarrier, tile.prefixes_at);
             copy_in_bulk(&x, tile.origin, tile.n, tile.skew, x_in_buffer(buffer), &side->mbarrier);
@@ -414,7 +414,7 @@ TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, tally_segments_work,
     if (tally_thread() == 0) { /* others may be writing: all threads of a block go on, or none */
         const int32_t flags = tally_look32(work.out.flags);
         const int32_t has_work = TALLY_PREFIX_WIDE ? (flags & TALLY_FLAG_LEFT) != 0
-                                                   : work.cut.unsure == 0 || (flags & TALLY_FLAG_UNSURE) != 0;
+                                                   : work.partition.unsure == 0 || (flags & TALLY_FLAG_UNSURE) != 0;
         side->is_wanted = has_work && (flags & TALLY_FLAG_BAD_SEGMENTS) == 0;
         tally_mbarrier_init(&side->mbarrier, 1);
     }
@@ -423,17 +423,18 @@ TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, tally_segments_work,
     if (!is_wanted) return;
 #if TALLY_PREFIX_WIDE
     const int64_t blocks = tally_blocks(), step = blocks * TALLY_WARP;
-    for (int64_t first = tally_block(); first < work.cut.tiles;
+    for (int64_t first = tally_block(); first < work.partition.tiles;
          first += step) { /* tiles that were left are few, as a rule: lanes look for them */
         const int64_t its = first + tally_lane() * blocks;
-        for (uint32_t left = tally_ballot(its < work.cut.tiles && (work.cut.left[its / 32] >> its % 32 & 1)); left != 0;
-             left &= left - 1) {
+        for (uint32_t left =
+                 tally_ballot(its < work.partition.tiles && (work.partition.left[its / 32] >> its % 32 & 1));
+             left != 0; left &= left - 1) {
             tally_barrier();
             take_tile(&work, first + (__builtin_ffs((int32_t)left) - 1) * blocks, buffer, side, &phase);
         }
     }
 #else
-    for (int64_t t = tally_block(); t < work.cut.tiles; t += tally_blocks()) {
+    for (int64_t t = tally_block(); t < work.partition.tiles; t += tally_blocks()) {
         tally_barrier();
         take_tile(&work, t, buffer, side, &phase);
     }

@@ -1,11 +1,11 @@
 /* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths
  * (docs/design/006-gpu-segments.md).
  *
- * production/cut.h has shared out values and end markers to tiles (segments/cut.h). Blocks stay and take tile after
- * tile: one warp brings them into shared memory, the next while the others, the consumers, take the segments that are
- * the tile's own (segments/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a
- * segment that crosses a boundary, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`,
- * combines them: no block waits for another. What the cut says is checked as it is used. */
+ * production/partition.h has shared out values and end markers to tiles (segments/partition.h). Blocks stay and take
+ * tile after tile: one warp brings them into shared memory, the next while the others, the consumers, take the segments
+ * that are the tile's own (segments/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011).
+ * Of a segment that crosses a boundary, each tile leaves the nodes of its leaves in memory, and a second kernel,
+ * `spans`, combines them: no block waits for another. What the index says is checked as it is used. */
 #ifndef TALLY_FORM_SEGMENTS_H
 #define TALLY_FORM_SEGMENTS_H
 
@@ -14,7 +14,7 @@
 
 #include "accumulators/operator.h"
 
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "order/fold.h"
 #include "order/leaf.h"
 #include "order/nodes.h"
@@ -58,11 +58,11 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
     int32_t flags = finalize(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
 #if TALLY_QUICK
     const float narrow = (float)result;
-    if (work->cut.are_packed && size == 4)
+    if (work->partition.are_packed && size == 4)
         *(float *)place_of(results, i, 4) = narrow;
     else
 #endif
-        if (work->cut.are_packed)
+        if (work->partition.are_packed)
         *(result_t *)place_of(results, i, (int32_t)sizeof result) = result;
     else {
         volatile uint8_t *to = (volatile uint8_t *)results + i * work->out.result_stride;
@@ -76,7 +76,7 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
             if (b < size) to[b] = bytes[b];
     }
     if ((flags & TALLY_FLAG_UNSURE) != 0)
-        tally_or32((int32_t *)work->cut.unsure + (s + i) / 32, (int32_t)((uint32_t)1 << (s + i) % 32));
+        tally_or32((int32_t *)work->partition.unsure + (s + i) / 32, (int32_t)((uint32_t)1 << (s + i) % 32));
     return flags;
 }
 
@@ -171,10 +171,10 @@ typedef struct all_shared_t {
 } all_shared_t;
 /* The round-th tile of a block goes where the one `buffers` before it was, which is 1 or 2, and there it is the
  * phase-th. */
-TALLY_FN int32_t buffer_of(const tally_cut_work *cut, int32_t round) { return round & cut->log_buffers; }
-TALLY_FN int32_t phase_of(const tally_cut_work *cut, int32_t round) { return round >> cut->log_buffers; }
-TALLY_FN shared_t *shared_of(const tally_cut_work *cut, all_shared_t *all, int32_t round) {
-    return &all->of[buffer_of(cut, round)];
+TALLY_FN int32_t buffer_of(const tally_partition *partition, int32_t round) { return round & partition->log_buffers; }
+TALLY_FN int32_t phase_of(const tally_partition *partition, int32_t round) { return round >> partition->log_buffers; }
+TALLY_FN shared_t *shared_of(const tally_partition *partition, all_shared_t *all, int32_t round) {
+    return &all->of[buffer_of(partition, round)];
 }
 TALLY_FN opening_t *opening_of(all_shared_t *all, int32_t round) {
     return &all->openings[round & (2 * TALLY_MOST_BUFFERS - 1)];
@@ -189,7 +189,7 @@ typedef struct tile_t {
     uint32_t origin;
 } tile_t;
 
-/* Place i of the tile's ends; more than its values: behind it, or of what is no cut. */
+/* Place i of the tile's ends; more than its values: behind it, or of what is no segmentation. */
 TALLY_FN uint32_t end_of(const tile_t *tile, int32_t i) { return (uint32_t)tile->ends[i] - tile->origin; }
 
 /* A segment within the tile. */
@@ -197,7 +197,7 @@ typedef struct span_t {
     int32_t at, n, flags;
 } span_t;
 
-/* Segment i of the tile's own, of no values where the cut is none; of none where there is no such segment. */
+/* Segment i of the tile's own, of no values where the segmentation is none; of none where there is no such segment. */
 TALLY_FN span_t span_of(const tile_t *tile, int32_t i, int32_t is_there) {
     span_t none = {0, 0, 0}, span = none;
     uint32_t at = 0, end = 0;
@@ -236,35 +236,36 @@ TALLY_FN int32_t values_are_dense(const tally_segments_work *work, const char *v
 }
 /* Offsets are copied as they lie, if they lie at multiples of their size; others become places in the tile as they are
  * read. */
-TALLY_FN int32_t ends_are_offsets(const tally_cut_work *cut, int64_t origin) {
-    return cut->offsets != 0 && (uint64_t)cut->offsets % (uint64_t)cut->offset_bytes == 0 &&
-           (cut->offset_bytes == 8 || origin <= INT32_MAX);
+TALLY_FN int32_t ends_are_offsets(const tally_partition *partition, int64_t origin) {
+    return partition->offsets != 0 && (uint64_t)partition->offsets % (uint64_t)partition->offset_bytes == 0 &&
+           (partition->offset_bytes == 8 || origin <= INT32_MAX);
 }
 
-/* What the tile's boundaries say, and where it will lie. It is within the arrays, whatever the cut says, so that
+/* What the tile's boundaries say, and where it will lie. It is within the arrays, whatever the index says, so that
  * nothing else is ever read. */
 TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o) {
-    const tally_cut_work *cut = &work->cut;
-    const tally_boundary from = cut->boundaries[t], to = cut->boundaries[t + 1];
+    const tally_partition *partition = &work->partition;
+    const tally_boundary from = partition->boundaries[t], to = partition->boundaries[t + 1];
     const int64_t values = tally_apart(to.value, from.value), begun = tally_apart(to.segment, from.segment);
     const int32_t ends_behind = begun > 0 && to.end > to.value; /* the last that begins in it does */
-    const int64_t behind = ends_behind ? to.leaf * cut->leaf : 0;
-    o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= cut->count &&
+    const int64_t behind = ends_behind ? to.leaf * partition->leaf : 0;
+    o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= partition->count &&
                  begun <= (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES && from.value >= 0 &&
-                 values >= 0 && to.value <= work->cut.values && values <= values_room &&
-                 values * cut->weight + begun * cut->offset_bytes <= values_room;
+                 values >= 0 && to.value <= work->partition.values && values <= values_room &&
+                 values * partition->weight + begun * partition->offset_bytes <= values_room;
     /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that.
      */
     o->is_good = o->is_good && from.end >= from.value && to.end >= to.value &&
                  (begun > 0 ? from.end <= to.value : from.end >= to.value) && behind >= 0 && behind <= values;
     o->is_ready = 0; /* or it would say what it said of another tile */
     if (!o->is_good) return;
-    const tally_piece x = {work->x, work->cut.values * TALLY_BYTES, from.value * TALLY_BYTES,
+    const tally_piece x = {work->x, work->partition.values * TALLY_BYTES, from.value * TALLY_BYTES,
                            (int32_t)values * TALLY_BYTES, 0};
-    const tally_piece offsets = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment,
-                                 begun > 0 ? cut->offset_bytes * ((int32_t)begun + 1) : 0, 0};
-    const tally_piece segment_ids = {cut->segment_ids, cut->index_bytes * work->cut.values,
-                                     cut->index_bytes * from.value, cut->index_bytes * (int32_t)values, 0};
+    const tally_piece offsets = {partition->offsets, partition->offset_bytes * (partition->count + 1),
+                                 partition->offset_bytes * from.segment,
+                                 begun > 0 ? partition->offset_bytes * ((int32_t)begun + 1) : 0, 0};
+    const tally_piece segment_ids = {partition->segment_ids, partition->index_bytes * work->partition.values,
+                                     partition->index_bytes * from.value, partition->index_bytes * (int32_t)values, 0};
     o->results = results_from(work, from.segment);
     o->from = from;
     o->to_place = to.place;
@@ -274,7 +275,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
     o->run_at[0] = 0;
     o->run_n[0] = from.place < 0 ? 0
                                  : (int32_t)(begun > 0 ? tally_apart(from.end, from.value)
-                                                       : values); /* no place: of no cut, or none */
+                                                       : values); /* no place: of no segmentation, or none */
     o->run_at[1] = (int32_t)(values - behind);
     o->run_n[1] = to.place < 0 ? 0 : (int32_t)behind;
     o->x = o->y = x;
@@ -284,15 +285,15 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
         o->y.memory = work->y;
         o->y.buffer += (x.bytes + 31) / 16 * 16;
     }
-    o->ends = cut->segment_ids != 0 ? segment_ids : offsets;
+    o->ends = partition->segment_ids != 0 ? segment_ids : offsets;
     o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
     const int32_t x_is_dense = values_are_dense(work, work->x, work->x_stride),
                   y_is_dense = values_are_dense(work, work->y, work->y_stride);
-    const int32_t are_offsets = ends_are_offsets(cut, from.value);
+    const int32_t are_offsets = ends_are_offsets(partition, from.value);
     o->is_dense = x_is_dense;
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&
                      (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
-    o->are_segment_ids = cut->segment_ids != 0;
+    o->are_segment_ids = partition->segment_ids != 0;
     o->ends_come =
         o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_segment_ids) && tally_is_inside(&o->ends));
     o->x_at = o->x.buffer +
@@ -301,7 +302,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
     o->ends_at = o->ends.buffer + (o->are_segment_ids ? tally_rounded(&o->ends)
                                    : are_offsets      ? tally_skew(&o->ends)
                                                       : 0); /* behind the segment ids */
-    o->are_wide = (are_offsets ? cut->offset_bytes : o->are_segment_ids ? cut->index_bytes : 0) == 8;
+    o->are_wide = (are_offsets ? partition->offset_bytes : o->are_segment_ids ? partition->index_bytes : 0) == 8;
     o->is_ready = o->values_come && o->ends_come && !o->are_wide && !o->are_segment_ids;
     o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
 }
@@ -344,18 +345,18 @@ TALLY_FN void copy_values(const tally_segments_work *work, const tally_piece *pi
 /* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By
  * one thread. */
 TALLY_FN void bring_tiles(const tally_segments_work *work, all_shared_t *all, char *buffers) {
-    const tally_cut_work *cut = &work->cut;
+    const tally_partition *partition = &work->partition;
     TALLY_ROLLED
     for (int32_t round = 0;; round++) {
-        const int32_t here = buffer_of(cut, round), phase = phase_of(cut, round);
-        const uint32_t tile = tally_arrive(cut->next, UINT32_MAX);
-        const int32_t is_none = tile >= (uint64_t)cut->tiles;
+        const int32_t here = buffer_of(partition, round), phase = phase_of(partition, round);
+        const uint32_t tile = tally_arrive(partition->next, UINT32_MAX);
+        const int32_t is_none = tile >= (uint64_t)partition->tiles;
         opening_t *const opening = opening_of(all, round);
-        shared_t *const its = shared_of(cut, all, round);
+        shared_t *const its = shared_of(partition, all, round);
         if (!is_none) open_tile(work, tile, opening);
         if (phase > 0) tally_mbarrier_wait(&its->left, phase - 1);
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
-        if (round > 0) tally_mbarrier_wait(&shared_of(cut, all, round - 1)->come, phase_of(cut, round - 1));
+        if (round > 0) tally_mbarrier_wait(&shared_of(partition, all, round - 1)->come, phase_of(partition, round - 1));
         its->is_none = is_none;
         its->round = round;
         if (is_none) {
@@ -424,13 +425,13 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
 }
 TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, char *buffers) {
     for (int32_t round = 0, next;; round = next) {
-        shared_t *const its = shared_of(&work->cut, shared, round);
+        shared_t *const its = shared_of(&work->partition, shared, round);
         const opening_t *const opening = opening_of(shared, round);
-        tally_mbarrier_wait(&its->come, phase_of(&work->cut, round));
+        tally_mbarrier_wait(&its->come, phase_of(&work->partition, round));
         if (its->is_none) return;
         const int32_t flags =
             take_tile(work, shared, its, opening,
-                      buffers + buffer_of(&work->cut, round) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
+                      buffers + buffer_of(&work->partition, round) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
         if (flags != 0 &&
             (flags & ~tally_look32(&shared->flags)) != 0) { /* once for each that there is, more or less */
             raise_flags(work, flags);
@@ -445,7 +446,7 @@ TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, 
 
 TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, tally_segments_work, TALLY_SEGMENTS_RESIDENT) {
     TALLY_SHARED(all_shared_t, shared);
-    TALLY_SHARED_BUFFER(buffers, TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS) << work.cut.log_buffers);
+    TALLY_SHARED_BUFFER(buffers, TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS) << work.partition.log_buffers);
     if (tally_is_idle(work.wanted)) return;
     if (tally_warp() < TALLY_MOST_BUFFERS) {
         begin_lists(&shared->of[tally_warp()]);
@@ -474,11 +475,11 @@ typedef struct group_of_leaves_t {
 
 /* Combines it; the last of a segment's groups gives the result. */
 TALLY_FN void close_group(const tally_segments_work *work, const group_of_leaves_t *group) {
-    const tally_cut_work *cut = &work->cut;
-    int64_t leaves = (group->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * cut->cells + 2,
+    const tally_partition *partition = &work->partition;
+    int64_t leaves = (group->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * partition->cells + 2,
             left = leaves - group->leaf;
     tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(node_t), work->arrivals,
-                           group->place / (2 * TALLY_FAN), tally_next_pitch(pitch), cut->cells / TALLY_FAN + 1};
+                           group->place / (2 * TALLY_FAN), tally_next_pitch(pitch), partition->cells / TALLY_FAN + 1};
     node_t node = gather_nodes(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
     int32_t flags = 0;
     if (!climb(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
@@ -502,13 +503,14 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, tally_segments_work, 1) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    const tally_cut_work *cut = &work.cut;
+    const tally_partition *partition = &work.partition;
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_SPAN_TILES + tally_lane();
     group_of_leaves_t before = {0, 0, 0, 0}, behind = before;
     int32_t has_before = 0, has_behind = 0;
-    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, flags = tally_look32(work.out.flags);
+    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < partition->tiles,
+                  flags = tally_look32(work.out.flags);
     tally_boundary from = {0, 0, 0, 0, 0}, to = from;
-    if (is_there) from = cut->boundaries[t], to = cut->boundaries[t + 1];
+    if (is_there) from = partition->boundaries[t], to = partition->boundaries[t + 1];
     if ((flags & TALLY_FLAG_BAD_SEGMENTS) != 0) return;
     if (is_there) {
         if (from.value != to.value && from.segment > 0) { /* of a segment that began before */

@@ -1,6 +1,6 @@
 /* Kernels that make windows of nodes (sums/windows.h), whatever exact operator they are of. Offsets of windows
- * are made of their lengths by production/cut.h, which sets TALLY_FLAG_BAD_SEGMENTS of extents that are none: then
- * nothing is written. */
+ * are made of their lengths by production/partition.h, which sets TALLY_FLAG_BAD_SEGMENTS of extents that are none:
+ * then nothing is written. */
 #define TALLY_BLOCK 256
 #include "device/device.h"
 #include "sums/windows.h"

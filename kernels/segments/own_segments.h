@@ -111,7 +111,8 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
     if (are_few(tile)) {
         const span_t span = span_of(tile, own, own >= 0 && own < tile->own);
         if (!tally_any(span.flags) && span.n > TALLY_DEVICE_LEAF)
-            mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
+            mine.at = span.at,
+            mine.n = span.n; /* segments of no segmentation may overlap: there is no room for their leaves */
     }
     if (!tally_any(mine.n > 0)) return tile->own == 0;
     const uint32_t some = tally_ballot(own >= 0 && mine.n > 0);
@@ -125,8 +126,8 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
 
 /* ---- segments of few values, each by a thread ---- */
 
-/* Up to TALLY_WARP segments from `first` on, one for each lane, where all have at most 4 values and the cut is one
- * there. False: nothing is done. */
+/* Up to TALLY_WARP segments from `first` on, one for each lane, where all have at most 4 values and the segmentation is
+ * one there. False: nothing is done. */
 TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, int32_t first, int32_t count,
                           int32_t *flags) {
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);

@@ -15,45 +15,46 @@ typedef struct tally_piece_place {
     int64_t values;
 } tally_piece_place;
 
-TALLY_FN void tally_place_piece(const tally_cut_work *cut, tally_piece_place *p) {
-    const int64_t before = p->outer * cut->length + p->chunk * cut->row, left = cut->length - p->chunk * cut->row;
-    p->values = left < cut->row ? left : cut->row;
-    p->begin = before * cut->inner + p->column * p->values;
-    p->first = before * cut->inner + p->column;
+TALLY_FN void tally_place_piece(const tally_partition *partition, tally_piece_place *p) {
+    const int64_t before = p->outer * partition->length + p->chunk * partition->row,
+                  left = partition->length - p->chunk * partition->row;
+    p->values = left < partition->row ? left : partition->row;
+    p->begin = before * partition->inner + p->column * p->values;
+    p->first = before * partition->inner + p->column;
 }
 /* a / b of what is not negative: a division of 64 bits takes a hundred instructions, and few numbers need one. */
 TALLY_FN int64_t tally_divided(int64_t a, int64_t b) {
     return (uint64_t)(a | b) >> 32 == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;
 }
 /* Piece s. */
-TALLY_FN tally_piece_place tally_piece_of(const tally_cut_work *cut, int64_t s) {
+TALLY_FN tally_piece_place tally_piece_of(const tally_partition *partition, int64_t s) {
     tally_piece_place p;
-    const int64_t of_outer = cut->chunks * cut->inner;
-    p.outer = of_outer == cut->count ? s == cut->count : tally_divided(s, of_outer);
+    const int64_t of_outer = partition->chunks * partition->inner;
+    p.outer = of_outer == partition->count ? s == partition->count : tally_divided(s, of_outer);
     const int64_t rest = s - p.outer * of_outer;
-    p.chunk = cut->chunks == 1 ? 0 : tally_divided(rest, cut->inner);
-    p.column = rest - p.chunk * cut->inner;
-    tally_place_piece(cut, &p);
+    p.chunk = partition->chunks == 1 ? 0 : tally_divided(rest, partition->inner);
+    p.column = rest - p.chunk * partition->inner;
+    tally_place_piece(partition, &p);
     return p;
 }
 /* The piece that many places on. */
-TALLY_FN void tally_pass_pieces(const tally_cut_work *cut, tally_piece_place *p, int32_t count) {
+TALLY_FN void tally_pass_pieces(const tally_partition *partition, tally_piece_place *p, int32_t count) {
     p->column += count;
-    while (p->column >= cut->inner) {
-        p->column -= cut->inner;
-        if (++p->chunk == cut->chunks) p->chunk = 0, p->outer++;
+    while (p->column >= partition->inner) {
+        p->column -= partition->inner;
+        if (++p->chunk == partition->chunks) p->chunk = 0, p->outer++;
     }
-    tally_place_piece(cut, p);
+    tally_place_piece(partition, p);
 }
 /* The row of piece s: the place of its result. */
-TALLY_FN int64_t tally_row_of_piece(const tally_cut_work *cut, int64_t s, int64_t *chunk) {
-    const tally_piece_place p = tally_piece_of(cut, s);
+TALLY_FN int64_t tally_row_of_piece(const tally_partition *partition, int64_t s, int64_t *chunk) {
+    const tally_piece_place p = tally_piece_of(partition, s);
     *chunk = p.chunk;
-    return p.outer * cut->inner + p.column;
+    return p.outer * partition->inner + p.column;
 }
 /* Where piece s begins. */
-TALLY_FN int64_t tally_begin_of_piece(const tally_cut_work *cut, int64_t s) {
-    return cut->chunks == 1 ? s * cut->row : tally_piece_of(cut, s).begin;
+TALLY_FN int64_t tally_begin_of_piece(const tally_partition *partition, int64_t s) {
+    return partition->chunks == 1 ? s * partition->row : tally_piece_of(partition, s).begin;
 }
 
 #endif

@@ -1,34 +1,35 @@
 /* The boundaries of tiles that look at segment ids themselves (segments/tile_ends.h), with no offsets: where segments
- * begin and end is sought in the segment ids. A value lies at a position as ever (segments/cut.h), its segment id and
- * one end marker for each segment before its own before it. A part of production/cut.h. */
+ * begin and end is sought in the segment ids. A value lies at a position as ever (segments/partition.h), its segment id
+ * and one end marker for each segment before its own before it. A part of production/partition.h. */
 #ifndef TALLY_SEGMENT_ID_BOUNDARIES_H
 #define TALLY_SEGMENT_ID_BOUNDARIES_H
 
-#include "segments/cut.h"
+#include "segments/partition.h"
 
 /* The position of segment s, if it begins at value i, and of value i that is its own. */
-TALLY_FN int64_t tally_segment_id_position(const tally_cut_work *cut, int64_t i, int64_t s) {
-    return tally_position(cut, 0, s, i);
+TALLY_FN int64_t tally_segment_id_position(const tally_partition *partition, int64_t i, int64_t s) {
+    return tally_position(partition, 0, s, i);
 }
 
 /* What is sought among values: the first at a position, or the first whose segment id is a segment or behind it. */
 typedef struct tally_sought {
     int64_t position, segment_id; /* one of them, the other is INT64_MAX */
 } tally_sought;
-TALLY_FN int32_t tally_is_found(const tally_cut_work *cut, const tally_sought *sought, int64_t i, int64_t segment_id) {
-    return segment_id >= sought->segment_id || tally_segment_id_position(cut, i, segment_id) >= sought->position;
+TALLY_FN int32_t tally_is_found(const tally_partition *partition, const tally_sought *sought, int64_t i,
+                                int64_t segment_id) {
+    return segment_id >= sought->segment_id || tally_segment_id_position(partition, i, segment_id) >= sought->position;
 }
 /* Between which values the first lies: `high`, or one from `low` on. */
 typedef struct tally_between {
     int64_t low, high;
 } tally_between;
 /* Narrowed by a warp, which asks for 32 at once, until it is no wider than `width`. */
-TALLY_FN tally_between tally_narrow_segment_ids(const tally_cut_work *cut, tally_sought sought, tally_between b,
+TALLY_FN tally_between tally_narrow_segment_ids(const tally_partition *partition, tally_sought sought, tally_between b,
                                                 int64_t width) {
     while (b.high - b.low > width) {
         const int64_t step = (b.high - b.low + TALLY_WARP - 1) / TALLY_WARP, at = b.low + (tally_lane() + 1) * step - 1;
         const uint32_t found =
-            tally_ballot(at >= b.high || tally_is_found(cut, &sought, at, tally_segment_id(cut, at)));
+            tally_ballot(at >= b.high || tally_is_found(partition, &sought, at, tally_segment_id(partition, at)));
         const int32_t first = found == 0 ? TALLY_WARP : __builtin_ffs((int32_t)found) - 1;
         const int64_t end = b.low + (first + 1) * step - 1, low = b.low + first * step;
         b.high = end < b.high ? end : b.high;
@@ -38,11 +39,12 @@ TALLY_FN tally_between tally_narrow_segment_ids(const tally_cut_work *cut, tally
 }
 /* Between which values the segment of the one before `at` begins, or, `behind`, a constant, ends: asked for at powers
  * of two from there. */
-TALLY_FN tally_between tally_reach_segment_ids(const tally_cut_work *cut, tally_sought boundary, int64_t at,
+TALLY_FN tally_between tally_reach_segment_ids(const tally_partition *partition, tally_sought boundary, int64_t at,
                                                int64_t values, const int32_t behind) {
     const int64_t far = (int64_t)1 << tally_lane(), here = behind ? at + far - 1 : at - far;
     const int32_t is_there = here >= 0 && here < values,
-                  is_found = is_there ? tally_is_found(cut, &boundary, here, tally_segment_id(cut, here)) : behind;
+                  is_found =
+                      is_there ? tally_is_found(partition, &boundary, here, tally_segment_id(partition, here)) : behind;
     const uint32_t out = tally_ballot(behind ? is_found : !is_found); /* of its segment no more */
     const int32_t reached = out == 0 ? TALLY_WARP : __builtin_ffs((int32_t)out) - 1;
     const int64_t within = ((int64_t)1 << reached) / 2, beyond = out == 0 ? INT64_MAX / 2 : (int64_t)1 << reached;
@@ -74,13 +76,13 @@ typedef struct tally_near {
     tally_between values;
     int32_t behind;
 } tally_near;
-TALLY_FN tally_near tally_between_samples(const tally_cut_work *cut, const tally_segment_ids_view *view,
+TALLY_FN tally_near tally_between_samples(const tally_partition *partition, const tally_segment_ids_view *view,
                                           tally_sought sought) {
     const tally_segment_ids_shared *shared = view->shared;
     int32_t before = 0, behind = view->count;
     while (before < behind) {
         const int32_t middle = (before + behind) / 2;
-        if (tally_is_found(cut, &sought, shared->at[0] + middle * view->step, shared->sampled[middle]))
+        if (tally_is_found(partition, &sought, shared->at[0] + middle * view->step, shared->sampled[middle]))
             behind = middle;
         else
             before = middle + 1;
@@ -91,10 +93,11 @@ TALLY_FN tally_near tally_between_samples(const tally_cut_work *cut, const tally
     return near;
 }
 /* The first of these, by steps that grow from a guess until it lies between two of them; and by bisection. */
-TALLY_FN int64_t tally_search_from(const tally_cut_work *cut, tally_sought sought, tally_between b, int64_t guess) {
+TALLY_FN int64_t tally_search_from(const tally_partition *partition, tally_sought sought, tally_between b,
+                                   int64_t guess) {
     for (int64_t by = 1, next = guess, was = -1; b.low < b.high; by *= 2) {
         const int64_t at = next >= b.low && next < b.high ? next : b.low + (b.high - b.low) / 2;
-        const int32_t found = tally_is_found(cut, &sought, at, tally_segment_id(cut, at));
+        const int32_t found = tally_is_found(partition, &sought, at, tally_segment_id(partition, at));
         if (found)
             b.high = at;
         else
@@ -106,80 +109,86 @@ TALLY_FN int64_t tally_search_from(const tally_cut_work *cut, tally_sought sough
     return b.low;
 }
 /* The first of a segment id, or behind it, thought to be near `guess`. */
-TALLY_FN int64_t tally_seek_segment_id(const tally_cut_work *cut, const tally_segment_ids_view *view,
+TALLY_FN int64_t tally_seek_segment_id(const tally_partition *partition, const tally_segment_ids_view *view,
                                        int64_t segment_id, int64_t guess) {
     const tally_sought sought = {INT64_MAX, segment_id};
-    return tally_search_from(cut, sought, tally_between_samples(cut, view, sought).values, guess);
+    return tally_search_from(partition, sought, tally_between_samples(partition, view, sought).values, guess);
 }
 /* The first at a position, or behind it: the positions of samples say where about. */
-TALLY_FN int64_t tally_seek_position(const tally_cut_work *cut, const tally_segment_ids_view *view, int64_t position) {
+TALLY_FN int64_t tally_seek_position(const tally_partition *partition, const tally_segment_ids_view *view,
+                                     int64_t position) {
     const tally_segment_ids_shared *shared = view->shared;
     const tally_sought sought = {position, INT64_MAX};
-    const tally_near near = tally_between_samples(cut, view, sought);
+    const tally_near near = tally_between_samples(partition, view, sought);
     const tally_between b = near.values;
     int64_t guess = -1;
     if (near.behind > 0) {
-        const double from = (double)tally_segment_id_position(cut, b.low - 1, shared->sampled[near.behind - 1]);
+        const double from = (double)tally_segment_id_position(partition, b.low - 1, shared->sampled[near.behind - 1]);
         const double to = (double)tally_segment_id_position(
-            cut, b.high, near.behind == view->count ? shared->before[1] : shared->sampled[near.behind]);
+            partition, b.high, near.behind == view->count ? shared->before[1] : shared->sampled[near.behind]);
         const double part = ((double)position - from) / (to - from);
         guess = part > 0 && part < 1 ? b.low + (int64_t)(part * (double)(b.high - b.low)) : b.low;
     }
-    return tally_search_from(cut, sought, b, guess);
+    return tally_search_from(partition, sought, b, guess);
 }
 
 /* The boundary at a position: where a segment begins there or a little before, or else in the one that runs over it. */
-TALLY_FN tally_boundary tally_segment_id_boundary(const tally_cut_work *cut, const tally_segment_ids_view *view,
+TALLY_FN tally_boundary tally_segment_id_boundary(const tally_partition *partition, const tally_segment_ids_view *view,
                                                   int64_t position) {
     const tally_segment_ids_shared *shared = view->shared;
-    const int64_t i = tally_seek_position(cut, view, position),
-                  segment_id = i < cut->values ? tally_segment_id(cut, i) : cut->count;
-    const int64_t before = i > 0 ? tally_segment_id(cut, i - 1) : -1; /* its segment id */
+    const int64_t i = tally_seek_position(partition, view, position),
+                  segment_id = i < partition->values ? tally_segment_id(partition, i) : partition->count;
+    const int64_t before = i > 0 ? tally_segment_id(partition, i - 1) : -1; /* its segment id */
     const int64_t next = tally_further(before, 1),
-                  into_gap = tally_apart(position, tally_segment_id_position(cut, i, next));
+                  into_gap = tally_apart(position, tally_segment_id_position(partition, i, next));
     if (segment_id > before && into_gap >= 0) { /* empty ones, and the segment id, begin at value i */
-        const int64_t last = tally_further(next, into_gap / cut->end_weight), s = last < segment_id ? last : segment_id;
+        const int64_t last = tally_further(next, into_gap / partition->end_weight),
+                      s = last < segment_id ? last : segment_id;
         const tally_boundary boundary = {s, i, i, 0, -1};
         return boundary;
     }
-    const int64_t begin = before == shared->before[0] ? shared->begin : tally_seek_segment_id(cut, view, before, i - 2);
-    if (tally_apart(position, tally_segment_id_position(cut, begin, before)) < TALLY_BOUNDARY_SLACK) {
+    const int64_t begin =
+        before == shared->before[0] ? shared->begin : tally_seek_segment_id(partition, view, before, i - 2);
+    if (tally_apart(position, tally_segment_id_position(partition, begin, before)) < TALLY_BOUNDARY_SLACK) {
         const tally_boundary boundary = {before, begin, begin, 0, -1};
         return boundary;
     }
     const int64_t end = segment_id > before           ? i
                         : before == shared->before[1] ? shared->end
-                                                      : tally_seek_segment_id(cut, view, next, i + 1);
-    const int64_t leaves = i > begin ? (i - begin + cut->leaf - 1) / cut->leaf : 0, whole = begin + leaves * cut->leaf;
-    const tally_boundary boundary = {next, whole < end ? whole : end, end, leaves, 2 * (begin / cut->leaf)};
+                                                      : tally_seek_segment_id(partition, view, next, i + 1);
+    const int64_t leaves = i > begin ? (i - begin + partition->leaf - 1) / partition->leaf : 0,
+                  whole = begin + leaves * partition->leaf;
+    const tally_boundary boundary = {next, whole < end ? whole : end, end, leaves, 2 * (begin / partition->leaf)};
     return boundary;
 }
 
 /* What the block's first two warps find for all its boundaries, which begin at one position and end before another. */
-TALLY_FN void tally_view_segment_ids(const tally_cut_work *cut, tally_segment_ids_shared *shared, int64_t position) {
+TALLY_FN void tally_view_segment_ids(const tally_partition *partition, tally_segment_ids_shared *shared,
+                                     int64_t position) {
     const int32_t which = tally_warp();
     const tally_sought here = {position, INT64_MAX};
-    const tally_between all = {0, cut->values},
-                        first = tally_narrow_segment_ids(cut, here, all, cut->values / tally_blocks() / 64);
-    const int64_t at = which == 0 ? first.low : first.high, before = at > 0 ? tally_segment_id(cut, at - 1) : -1;
+    const tally_between all = {0, partition->values},
+                        first = tally_narrow_segment_ids(partition, here, all, partition->values / tally_blocks() / 64);
+    const int64_t at = which == 0 ? first.low : first.high, before = at > 0 ? tally_segment_id(partition, at - 1) : -1;
     const tally_sought boundary = {INT64_MAX, tally_further(before, which)};
-    const tally_between near = which == 0 ? tally_reach_segment_ids(cut, boundary, at, cut->values, 0)
-                                          : tally_reach_segment_ids(cut, boundary, at, cut->values, 1);
-    const int64_t found = tally_narrow_segment_ids(cut, boundary, near, 0).high;
+    const tally_between near = which == 0 ? tally_reach_segment_ids(partition, boundary, at, partition->values, 0)
+                                          : tally_reach_segment_ids(partition, boundary, at, partition->values, 1);
+    const int64_t found = tally_narrow_segment_ids(partition, boundary, near, 0).high;
     if (tally_lane() != 0) return;
     shared->at[which] = at;
     shared->before[which] = before;
     *(which == 0 ? &shared->begin : &shared->end) = found;
 }
 /* Samples of the segment ids between, by all threads. */
-TALLY_FN tally_segment_ids_view tally_sample_segment_ids(const tally_cut_work *cut, tally_segment_ids_shared *shared) {
+TALLY_FN tally_segment_ids_view tally_sample_segment_ids(const tally_partition *partition,
+                                                         tally_segment_ids_shared *shared) {
     const int64_t width = shared->at[1] > shared->at[0] ? shared->at[1] - shared->at[0] : 0,
                   step = width / TALLY_SEGMENT_ID_SAMPLES + 1;
     const tally_segment_ids_view view = {shared, step, (int32_t)(width / step)};
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_ID_SAMPLES / TALLY_BOUNDARIES_BLOCK; k++) {
         const int32_t i = k * TALLY_BOUNDARIES_BLOCK + tally_thread();
-        if (i < view.count) shared->sampled[i] = tally_segment_id(cut, shared->at[0] + i * step);
+        if (i < view.count) shared->sampled[i] = tally_segment_id(partition, shared->at[0] + i * step);
     }
     tally_barrier();
     return view;

@@ -1,10 +1,10 @@
 /* Rows of segment ids, four of each lane of a warp, and the places where their segments begin: the first value that is
  * a segment's own or, if it has none, of the next that has some. In shared memory (segments/tile_ends.h) or as offsets
- * in memory (production/cut.h). */
+ * in memory (production/partition.h). */
 #ifndef TALLY_SEGMENT_ID_ROW_H
 #define TALLY_SEGMENT_ID_ROW_H
 
-#include "segments/cut.h"
+#include "segments/partition.h"
 
 enum { TALLY_SEGMENT_IDS_EACH = 4, TALLY_SEGMENT_IDS_ROW = TALLY_SEGMENT_IDS_EACH * TALLY_WARP };
 /* A lane's segment ids, and the one before them. */

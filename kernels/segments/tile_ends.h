@@ -7,18 +7,18 @@
 #include "segments/segment_id_row.h"
 
 TALLY_FN void copy_ends(const tally_segments_work *work, const opening_t *o, char *shared) {
-    const tally_cut_work *cut = &work->cut;
+    const tally_partition *partition = &work->partition;
     int32_t *places = (int32_t *)(void *)(shared + o->ends.buffer);
-    if (o->are_segment_ids || ends_are_offsets(cut, o->from.value))
+    if (o->are_segment_ids || ends_are_offsets(partition, o->from.value))
         tally_copy_piece(&o->ends, shared, 4, TALLY_CONSUMERS); /* 8 bytes are two of 4 */
-    else if (cut->offsets == 0) {                               /* of rows */
-        const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
+    else if (partition->offsets == 0) {                         /* of rows */
+        const int64_t before = tally_apart(o->from.segment * partition->row, o->from.value);
         for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_CONSUMERS)
-            places[i] = tally_place_of(before + i * cut->row);
+            places[i] = tally_place_of(before + i * partition->row);
     } else {
         TALLY_ROLLED
         for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_CONSUMERS)
-            places[i] = tally_place_of(tally_apart(tally_offset(cut, o->from.segment + i), o->from.value));
+            places[i] = tally_place_of(tally_apart(tally_offset(partition, o->from.segment + i), o->from.value));
     }
 }
 
@@ -71,7 +71,7 @@ TALLY_FN void place_gaps(int32_t *places, tally_four_segment_ids *segment_ids, i
         if (tally_lane() == lane) segment_ids->left = segment_ids->w[LAST];
     }
 }
-/* A lane's four, the first of which is value `at`. True: no cut. */
+/* A lane's four, the first of which is value `at`. True: no segmentation. */
 TALLY_FN int32_t place_four(int32_t *places, tally_four_segment_ids segment_ids, int32_t at, uint32_t segment,
                             uint32_t begun) {
     segment_ids.left -= segment;
@@ -89,7 +89,8 @@ TALLY_FN int32_t place_four(int32_t *places, tally_four_segment_ids segment_ids,
     tally_put_rising(places, &segment_ids, at);
     return !fits;
 }
-/* A warp's rows; true: no cut. Rows that go on with the segment of the row before, as many do, are left at once. */
+/* A warp's rows; true: no segmentation. Rows that go on with the segment of the row before, as many do, are left at
+ * once. */
 TALLY_FN int32_t place_rows(const opening_t *o, const uint32_t *here, int32_t *places, int32_t begin,
                             uint32_t segment) {
     const int32_t until = begin + o->values;

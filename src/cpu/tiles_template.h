@@ -435,7 +435,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 #include "cpu/expansions_template.h"
 #include "cpu/results_template.h"
 #include "cpu/plain_template.h"
-#include "cpu/cuts_template.h"
+#include "cpu/index_template.h"
 
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     const half_word *x = at;

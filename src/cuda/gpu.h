@@ -12,7 +12,7 @@ typedef struct tally__gpu {
     const tally__driver *driver;
     int ordinal, sm, multiprocessors;
     int shared_bytes; /* that a block may have */
-    int tile_buffers; /* that its blocks have in shared memory (kernels/segments/cut.h) */
+    int tile_buffers; /* that its blocks have in shared memory (kernels/segments/partition.h) */
     tally__cu_device device;
     tally__cu_context context;
 } tally__gpu;

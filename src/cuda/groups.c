@@ -6,7 +6,7 @@
 #include "cuda/units.h"
 #include "cuda/features.h"
 #include "cuda/shape.h"
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "plan.h"
 
 typedef struct job {
@@ -34,16 +34,16 @@ static tally_status launch_for(const job *j, tally__entry entry, int64_t n) {
                               &j->work);
 }
 
-/* What kernels of production/cut.h are told that make `count` + 1 offsets of an index. */
+/* What kernels of production/partition.h are told that make `count` + 1 offsets of an index. */
 static tally_offsets_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values,
                                      void *offsets, int offset_bytes) {
-    return (tally_offsets_work){.cut = {.index = index,
-                                        .index_bytes = bytes,
-                                        .values = values,
-                                        .count = count,
-                                        .offsets = offsets,
-                                        .offset_bytes = offset_bytes,
-                                        .sums = j->sums},
+    return (tally_offsets_work){.partition = {.index = index,
+                                              .index_bytes = bytes,
+                                              .values = values,
+                                              .count = count,
+                                              .offsets = offsets,
+                                              .offset_bytes = offset_bytes,
+                                              .sums = j->sums},
                                 .flags = j->offsets_flags};
 }
 
@@ -123,7 +123,7 @@ static tally_status sort_ids(job *j, const sort_memory *sort) {
 }
 
 static tally_status place_begins(job *j) {
-    enum { MOST_LENGTHS = 48 }; /* bits of a sum of lengths (kernels/production/cut.h) */
+    enum { MOST_LENGTHS = 48 }; /* bits of a sum of lengths (kernels/production/partition.h) */
     tally_group_work *group = &j->work.group;
     const tally_offsets_work scan = offsets_of(j, group->lengths_to, 8, group->segments, (int64_t)1 << MOST_LENGTHS,
                                                (void *)(uintptr_t)group->offsets, group->offset_bytes);
@@ -299,8 +299,8 @@ static tally_status look_into_plan(job *j, tally__call *call, const tally_segmen
     if (plan->is_grouped)
         j->work.group = plan->group;
     else {
-        j->work.group.offsets = plan->cut.offsets;
-        j->work.group.offset_bytes = plan->cut.offset_bytes;
+        j->work.group.offsets = plan->partition.offsets;
+        j->work.group.offset_bytes = plan->partition.offset_bytes;
     }
     j->work.group.inner = tally__features(segments);
     return TALLY_OK;

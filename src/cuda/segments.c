@@ -1,15 +1,16 @@
-/* Segments on a GPU: a cut becomes offsets, or stays segment ids, and tiles (kernels/production/cut.h), tiles give
- * results and leaves of segments that cross their boundaries, and those are combined (kernels/production/segments.h).
- * All of it on one stream; nothing is asked of the GPU before the results are wanted. */
+/* Segments on a GPU: a segmentation becomes offsets, or stays segment ids, and tiles (kernels/production/partition.h),
+ * tiles give results and leaves of segments that cross their boundaries, and those are combined
+ * (kernels/production/segments.h). All of it on one stream; nothing is asked of the GPU before the results are wanted.
+ */
 #include "cuda/segments.h"
 
 #include "cuda/units.h"
 #include "cuda/groups.h"
 #include "cuda/shape.h"
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "plan.h"
 
-/* A call with its cut, and what kernels are told. */
+/* A call with its partition, and what kernels are told. */
 typedef struct job {
     tally__call *call;
     tally_segments segments;
@@ -57,18 +58,18 @@ static bool tiles_look_at_segment_ids(const job *j) {
 }
 
 /* Tiles of production/prefix.h: a boundary may be at any 16 bytes, and an end takes room for its sums. */
-static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
+static void shape_for_prefixes(const tally__spec *spec, tally_partition *partition) {
     const tally__geometry sizes = tally__geometry_of(spec);
     const int bytes = (int)sizes.value_bytes;
     if (!spec->exact) return;
-    cut->leaf = 16 / bytes;
-    cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
-    cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, sizes.adds_values, sizes.adds_products, sizes.keeps_keys, 0);
+    partition->leaf = 16 / bytes;
+    partition->tile_bytes = TALLY_PREFIX_TILE_BYTES;
+    partition->end_weight = TALLY_PREFIX_END_BYTES(bytes, sizes.adds_values, sizes.adds_products, sizes.keeps_keys, 0);
 }
 /* Rows that lie across others (kernels/segments/pieces.h). A tile has SECTOR bytes of them side by side, or at least as
  * many as threads read at once; rows that are too long for that are cut into pieces. Where it can be, all boundaries
  * are at a piece's beginning. */
-static void cut_rows(const job *j, tally_cut_work *cut) {
+static void partition_rows(const job *j, tally_partition *partition) {
     enum {
         SECTOR = 32,
         READ = 16,
@@ -76,75 +77,80 @@ static void cut_rows(const job *j, tally_cut_work *cut) {
         NODES = 1024
     }; /* rows fewer than NODES have several numbers of limbs: blocks seldom meet */
     const int64_t bytes = (int64_t)tally__geometry_of(j->call->spec).value_bytes, inner = j->segments.inner,
-                  weight = cut->weight, end = cut->end_weight;
+                  weight = partition->weight, end = partition->end_weight;
     const int64_t side = SECTOR / bytes, read = READ / bytes,
-                  fit = cut->tile_bytes / (j->segments.length * weight + end);
+                  fit = partition->tile_bytes / (j->segments.length * weight + end);
     int64_t across = fit >= side ? fit / side * side : fit / read * read;
-    cut->length = cut->row = j->segments.length;
-    cut->inner = inner;
+    partition->length = partition->row = j->segments.length;
+    partition->inner = inner;
     if (across == 0 && fit < inner) {
         across = inner < side ? inner : side;
-        const int64_t most = (cut->tile_bytes / across - end) / weight;
-        cut->row = bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
-        cut->chunks = (cut->length + cut->row - 1) / cut->row;
-        cut->count = j->results * cut->chunks;
-        cut->groups = NODES / j->results + 1;
-        if (cut->groups > MOST_GROUPS) cut->groups = MOST_GROUPS;
-        if (cut->groups > cut->chunks) cut->groups = cut->chunks;
+        const int64_t most = (partition->tile_bytes / across - end) / weight;
+        partition->row =
+            bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
+        partition->chunks = (partition->length + partition->row - 1) / partition->row;
+        partition->count = j->results * partition->chunks;
+        partition->groups = NODES / j->results + 1;
+        if (partition->groups > MOST_GROUPS) partition->groups = MOST_GROUPS;
+        if (partition->groups > partition->chunks) partition->groups = partition->chunks;
     }
-    if (across > 0) cut->tile_bytes = (int32_t)(across * (cut->row * weight + end));
+    if (across > 0) partition->tile_bytes = (int32_t)(across * (partition->row * weight + end));
 }
-static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut_work *cut) {
-    const int64_t bytes = bytes_of_values + cut->end_weight * cut->count;
-    cut->tiles = bytes / cut->tile_bytes + 1;
-    TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED,
+static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_partition *partition) {
+    const int64_t bytes = bytes_of_values + partition->end_weight * partition->count;
+    partition->tiles = bytes / partition->tile_bytes + 1;
+    TALLY_CHECK(partition->tiles < INT32_MAX, UNSUPPORTED,
                 "%lld values in %lld segments are more than this version reduces on a GPU at once",
                 (long long)j->call->in.count, (long long)j->results);
-    cut->cells = (cut->segment_ids != NULL ? j->call->in.count / cut->leaf : bytes >> tally_leaf_shift(cut)) + 2;
+    partition->cells =
+        (partition->segment_ids != NULL ? j->call->in.count / partition->leaf : bytes >> tally_leaf_shift(partition)) +
+        2;
     return TALLY_OK;
 }
 
 /* What the kernels need to know of sizes. */
 static tally_status measure(job *j) {
     const tally__geometry sizes = tally__geometry_of(j->call->spec);
-    tally_cut_work *cut = &j->work.cut;
+    tally_partition *partition = &j->work.partition;
     int64_t count = j->call->in.count, bytes;
     /* Of a leaf a power of two is reckoned, though structs may leave some of it unused. */
-    cut->weight = j->call->spec->type == TALLY_STRUCT ? TALLY_LEAF_BYTES_EACH / (int32_t)sizes.leaf
-                                                      : (int32_t)sizes.value_bytes * j->call->spec->inputs;
-    cut->leaf = (int32_t)sizes.leaf;
-    cut->index_bytes = (int32_t)tally_type_size(j->segments.index_type);
-    cut->segment_ids = tiles_look_at_segment_ids(j) ? j->call->index : NULL;
-    cut->tile_bytes = TALLY_TILE_BYTES;
-    if (cut->segment_ids != NULL)
-        cut->weight += cut->index_bytes,
-            cut->tile_bytes -= cut->leaf * cut->index_bytes; /* buffers have so much for the values of a leaf, too */
-    TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)cut->weight, &bytes) && j->results < INT64_MAX / 64 &&
+    partition->weight = j->call->spec->type == TALLY_STRUCT ? TALLY_LEAF_BYTES_EACH / (int32_t)sizes.leaf
+                                                            : (int32_t)sizes.value_bytes * j->call->spec->inputs;
+    partition->leaf = (int32_t)sizes.leaf;
+    partition->index_bytes = (int32_t)tally_type_size(j->segments.index_type);
+    partition->segment_ids = tiles_look_at_segment_ids(j) ? j->call->index : NULL;
+    partition->tile_bytes = TALLY_TILE_BYTES;
+    if (partition->segment_ids != NULL)
+        partition->weight += partition->index_bytes,
+            partition->tile_bytes -=
+            partition->leaf * partition->index_bytes; /* buffers have so much for the values of a leaf, too */
+    TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)partition->weight, &bytes) && j->results < INT64_MAX / 64 &&
                     bytes < INT64_MAX / 64,
                 NO_MEMORY, "%lld values in %lld segments are more than a GPU has memory for", (long long)count,
                 (long long)j->results);
-    cut->offset_bytes = j->plan != NULL                     ? j->plan->cut.offset_bytes
-                        : j->segments.kind == TALLY_OFFSETS ? cut->index_bytes
-                        : cut->segment_ids != NULL          ? TALLY_END_BYTES
-                        : count <= INT32_MAX                ? 4
-                                                            : 8;
-    cut->end_weight = cut->offset_bytes;
-    cut->values = count;
-    cut->count = j->results;
-    cut->index = j->call->index;
-    cut->row = j->segments.kind == TALLY_ROWS ? j->segments.length : 0;
-    cut->inner = cut->chunks = cut->groups = 1;
-    j->again.cut = *cut;
-    shape_for_prefixes(j->call->spec, &j->again.cut);
-    if (begins_with_prefixes(j)) shape_for_prefixes(j->call->spec, cut);
-    if (has_columns(j)) cut_rows(j, cut), j->again.cut = *cut;
-    TALLY_TRY(count_tiles(j, bytes, cut));
-    return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.cut) : TALLY_OK;
+    partition->offset_bytes = j->plan != NULL                     ? j->plan->partition.offset_bytes
+                              : j->segments.kind == TALLY_OFFSETS ? partition->index_bytes
+                              : partition->segment_ids != NULL    ? TALLY_END_BYTES
+                              : count <= INT32_MAX                ? 4
+                                                                  : 8;
+    partition->end_weight = partition->offset_bytes;
+    partition->values = count;
+    partition->count = j->results;
+    partition->index = j->call->index;
+    partition->row = j->segments.kind == TALLY_ROWS ? j->segments.length : 0;
+    partition->inner = partition->chunks = partition->groups = 1;
+    j->again.partition = *partition;
+    shape_for_prefixes(j->call->spec, &j->again.partition);
+    if (begins_with_prefixes(j)) shape_for_prefixes(j->call->spec, partition);
+    if (has_columns(j)) partition_rows(j, partition), j->again.partition = *partition;
+    TALLY_TRY(count_tiles(j, bytes, partition));
+    return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.partition) : TALLY_OK;
 }
 
 static bool plan_has_boundaries(const job *j) {
-    const tally_cut_work *cut = &j->work.cut, *its = j->plan != NULL ? &j->plan->cut : NULL;
-    return its != NULL && its->weight == cut->weight && its->leaf == cut->leaf && its->end_weight == cut->end_weight;
+    const tally_partition *partition = &j->work.partition, *its = j->plan != NULL ? &j->plan->partition : NULL;
+    return its != NULL && its->weight == partition->weight && its->leaf == partition->leaf &&
+           its->end_weight == partition->end_weight;
 }
 
 static int64_t segment_id_blocks(int64_t values, int64_t segments) {
@@ -157,44 +163,45 @@ typedef struct parts {
 } parts;
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool segment_ids_become_offsets(const job *j) {
-    return j->segments.kind == TALLY_SEGMENT_IDS && j->work.cut.segment_ids == NULL;
+    return j->segments.kind == TALLY_SEGMENT_IDS && j->work.partition.segment_ids == NULL;
 }
 /* Numbers of limbs that exact segments are added to. */
-static int64_t flat_nodes(const tally_cut_work *cut) {
-    return cut->chunks > 1 ? cut->count / cut->chunks * cut->groups : cut->tiles;
+static int64_t flat_nodes(const tally_partition *partition) {
+    return partition->chunks > 1 ? partition->count / partition->chunks * partition->groups : partition->tiles;
 }
 static parts lay_out(const job *j) {
-    const tally_cut_work *cut = &j->work.cut;
+    const tally_partition *partition = &j->work.partition;
     const tally__spec *spec = j->call->spec;
     const bool makes_offsets = j->segments.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
-    const int64_t arrivals = begins_with_prefixes(j) ? 1 : tally_all_pitches(cut->cells / TALLY_FAN + 1);
+    const int64_t arrivals = begins_with_prefixes(j) ? 1 : tally_all_pitches(partition->cells / TALLY_FAN + 1);
     parts all = {0};
     all.flags = tally__take(&all.bytes, sizeof *j->work.out.flags);
     all.arrivals = tally__take(&all.bytes, arrivals * (int64_t)sizeof *j->work.arrivals);
-    all.next = tally__take(&all.bytes, sizeof *cut->next);
+    all.next = tally__take(&all.bytes, sizeof *partition->next);
     const bool has_stages = j->reduces && spec->exact;
-    const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.cut.tiles) : 0;
-    all.unsure = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j) ? bytes_of_marks(cut->count) : 0);
+    const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.partition.tiles) : 0;
+    all.unsure = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j) ? bytes_of_marks(partition->count) : 0);
     all.left = tally__take(&all.bytes, marks_of_tiles);
     all.far = tally__take(&all.bytes, marks_of_tiles);
-    all.boundaries =
-        tally__take(&all.bytes, plan_has_boundaries(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->boundaries);
+    all.boundaries = tally__take(
+        &all.bytes, plan_has_boundaries(j) ? 0 : (partition->tiles + 1) * (int64_t)sizeof *partition->boundaries);
     all.again = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j)
-                                            ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->boundaries
+                                            ? (j->again.partition.tiles + 1) * (int64_t)sizeof *partition->boundaries
                                             : 0);
-    all.offsets = tally__take(&all.bytes, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
-    const int64_t blocks = j->segments.kind == TALLY_LENGTHS ? tally__over(cut->count, TALLY_LENGTHS_BLOCK)
-                           : segment_ids_become_offsets(j)   ? segment_id_blocks(j->call->in.count, cut->count)
+    all.offsets = tally__take(&all.bytes, makes_offsets ? (partition->count + 1) * partition->offset_bytes : 0);
+    const int64_t blocks = j->segments.kind == TALLY_LENGTHS ? tally__over(partition->count, TALLY_LENGTHS_BLOCK)
+                           : segment_ids_become_offsets(j)   ? segment_id_blocks(j->call->in.count, partition->count)
                                                              : -1;
-    all.sums = tally__take(&all.bytes, (blocks + 1) * (int64_t)sizeof *cut->sums);
+    all.sums = tally__take(&all.bytes, (blocks + 1) * (int64_t)sizeof *partition->sums);
     if (!j->reduces) return all;
     const int64_t leaf_nodes =
         begins_with_prefixes(j)
             ? 0
-            : tally_all_pitches(2 * cut->cells + 2) *
+            : tally_all_pitches(2 * partition->cells + 2) *
                   (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size);
-    const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)tally__geometry_of(spec).node_size
-                                           : 0; /* when the others are done with */
+    const int64_t tile_nodes = spec->exact
+                                   ? flat_nodes(&j->again.partition) * (int64_t)tally__geometry_of(spec).node_size
+                                   : 0; /* when the others are done with */
     all.nodes = tally__take(&all.bytes, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
     all.results =
         tally__take(&all.bytes, tally__call_needs_staging(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
@@ -210,16 +217,16 @@ static bool has_more_levels(const tally__call *c) {
 
 /* The same work by tiles of another shape. */
 static void place_again(job *j, tally_boundary *boundaries) {
-    const tally_cut_work shape = j->again.cut;
-    tally_cut_work *cut = &j->again.cut;
+    const tally_partition shape = j->again.partition;
+    tally_partition *partition = &j->again.partition;
     j->again = j->work;
-    cut->leaf = shape.leaf;
-    cut->tile_bytes = shape.tile_bytes;
-    cut->end_weight = shape.end_weight;
-    cut->tiles = shape.tiles;
-    cut->cells = shape.cells;
-    cut->boundaries = boundaries;
-    if (!begins_with_prefixes(j)) cut->cleared = 0;
+    partition->leaf = shape.leaf;
+    partition->tile_bytes = shape.tile_bytes;
+    partition->end_weight = shape.end_weight;
+    partition->tiles = shape.tiles;
+    partition->cells = shape.cells;
+    partition->boundaries = boundaries;
+    if (!begins_with_prefixes(j)) partition->cleared = 0;
 }
 
 /* Where kernels read and write, in memory laid out so. */
@@ -227,7 +234,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
 #define PLACE(part) ((void *)(uintptr_t)(memory + at->part))
     const tally__call *c = j->call;
     const bool is_rows = j->segments.kind == TALLY_ROWS;
-    tally_cut_work *cut = &j->work.cut;
+    tally_partition *partition = &j->work.partition;
     j->work = (tally_segments_work){.x = c->in.x,
                                     .y = c->in.y,
                                     .x_stride = c->in.x_stride,
@@ -237,31 +244,32 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
                                     .nodes = PLACE(nodes),
                                     .arrivals = PLACE(arrivals),
                                     .out = {.flags = PLACE(flags), .final = c->spec->final},
-                                    .cut = *cut,
+                                    .partition = *partition,
                                     .wanted = c->wanted};
-    cut->boundaries = plan_has_boundaries(j) ? j->plan->cut.boundaries : PLACE(boundaries);
-    cut->offsets = is_rows || cut->segment_ids != NULL ? NULL
-                   : j->plan != NULL                   ? j->plan->cut.offsets
-                   : j->segments.kind == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index
-                                                       : PLACE(offsets);
-    if (is_rows || j->plan != NULL) cut->index = cut->offsets;
-    cut->sums = PLACE(sums);
-    cut->next = PLACE(next);
-    cut->log_buffers = c->gpu->tile_buffers - 1; /* of 1 or 2 */
-    cut->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
-    cut->cleared = (int64_t)((at->boundaries - at->arrivals) / sizeof *cut->unsure);
+    partition->boundaries = plan_has_boundaries(j) ? j->plan->partition.boundaries : PLACE(boundaries);
+    partition->offsets = is_rows || partition->segment_ids != NULL ? NULL
+                         : j->plan != NULL                         ? j->plan->partition.offsets
+                         : j->segments.kind == TALLY_OFFSETS       ? (char *)(uintptr_t)partition->index
+                                                                   : PLACE(offsets);
+    if (is_rows || j->plan != NULL) partition->index = partition->offsets;
+    partition->sums = PLACE(sums);
+    partition->next = PLACE(next);
+    partition->log_buffers = c->gpu->tile_buffers - 1; /* of 1 or 2 */
+    partition->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
+    partition->cleared = (int64_t)((at->boundaries - at->arrivals) / sizeof *partition->unsure);
     if (!j->reduces) return;
     if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT)
-        cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far);
+        partition->left = has_more_levels(c) ? PLACE(left) : NULL, partition->far = PLACE(far);
     const bool needs_staging = tally__call_needs_staging(c);
     j->staging = memory + at->results;
     j->work.out.result = needs_staging ? PLACE(results) : c->sink->data;
     j->work.out.result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride;
     const size_t bytes = c->spec->result_bytes;
-    cut->are_packed =
+    partition->are_packed =
         j->work.out.result_stride == (int64_t)bytes && (uintptr_t)j->work.out.result % (bytes & -bytes) == 0;
-    j->work.digits = c->spec->exact && c->spec->op == TALLY_SUM && cut->are_packed ? c->spec->final.format.digits : 0;
-    place_again(j, begins_with_prefixes(j) ? cut->boundaries : PLACE(again));
+    j->work.digits =
+        c->spec->exact && c->spec->op == TALLY_SUM && partition->are_packed ? c->spec->final.format.digits : 0;
+    place_again(j, begins_with_prefixes(j) ? partition->boundaries : PLACE(again));
 #undef PLACE
 }
 
@@ -275,70 +283,72 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
 }
 
 tally_status tally__offsets_of_lengths(const tally__call *c, const tally_offsets_work *work) {
-    const int64_t blocks = tally__over(work->cut.count, TALLY_LENGTHS_BLOCK);
+    const int64_t blocks = tally__over(work->partition.count, TALLY_LENGTHS_BLOCK);
     tally__loaded kernels;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_cut_sums, blocks, TALLY_START_BEHIND, work));
-    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_cut_scan, 1, TALLY_START_BEHIND, work));
-    return tally__call_launch(c, &kernels, TALLY_ENTRY_cut_lengths, blocks, TALLY_START_BEHIND, work);
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
+    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_partition_sums, blocks, TALLY_START_BEHIND, work));
+    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_partition_scan, 1, TALLY_START_BEHIND, work));
+    return tally__call_launch(c, &kernels, TALLY_ENTRY_partition_lengths, blocks, TALLY_START_BEHIND, work);
 }
 tally_status tally__offsets_of_ids(const tally__call *c, const tally_offsets_work *work) {
-    const int64_t blocks = segment_id_blocks(work->cut.values, work->cut.count);
+    const int64_t blocks = segment_id_blocks(work->partition.values, work->partition.count);
     tally__loaded kernels;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_cut_shares, tally__over(blocks + 1, TALLY_TILE_WARPS),
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
+    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_partition_shares, tally__over(blocks + 1, TALLY_TILE_WARPS),
                                  TALLY_START_BEHIND, work));
-    return tally__call_launch(c, &kernels, TALLY_ENTRY_cut_segment_ids, blocks, TALLY_START_BEHIND, work);
+    return tally__call_launch(c, &kernels, TALLY_ENTRY_partition_segment_ids, blocks, TALLY_START_BEHIND, work);
 }
 
-/* What the kernels of production/cut.h are told. */
+/* What the kernels of production/partition.h are told. */
 static tally_offsets_work offsets_work(const tally_segments_work *work) {
-    return (tally_offsets_work){work->cut, work->arrivals, work->out.flags, work->wanted};
+    return (tally_offsets_work){work->partition, work->arrivals, work->out.flags, work->wanted};
 }
 /* The kernel that finds the boundaries of tiles. */
-static tally__entry boundaries_entry(const tally_cut_work *cut) {
-    return cut->segment_ids != NULL ? TALLY_ENTRY_cut_segment_id_boundaries : TALLY_ENTRY_cut_boundaries;
+static tally__entry boundaries_entry(const tally_partition *partition) {
+    return partition->segment_ids != NULL ? TALLY_ENTRY_partition_segment_id_boundaries
+                                          : TALLY_ENTRY_partition_boundaries;
 }
 
-/* The cut's boundaries; the first kernel clears *flags, but where it is the first to look at the index. */
+/* The partition's boundaries; the first kernel clears *flags, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
     const tally__call *c = j->call;
-    const tally_cut_work *cut = &j->work.cut;
+    const tally_partition *partition = &j->work.partition;
     const tally_offsets_work work = offsets_work(&j->work);
     tally__loaded kernels;
     if (plan_has_boundaries(j))
         return clear(j, j->work.out.flags,
-                     (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.out.flags);
-    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
+                     (const char *)(j->work.arrivals + partition->cleared) - (const char *)j->work.out.flags);
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
     if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &work));
     if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &work));
-    TALLY_TRY(tally__call_launch(c, &kernels, boundaries_entry(cut),
-                                 tally__over(cut->tiles + 1, TALLY_BOUNDARIES_BLOCK), TALLY_START_BEHIND, &work));
-    return j->reduces ? TALLY_OK
-                      : tally__call_launch(c, &kernels, TALLY_ENTRY_cut_check,
-                                           tally__over(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &work);
+    TALLY_TRY(tally__call_launch(c, &kernels, boundaries_entry(partition),
+                                 tally__over(partition->tiles + 1, TALLY_BOUNDARIES_BLOCK), TALLY_START_BEHIND, &work));
+    return j->reduces
+               ? TALLY_OK
+               : tally__call_launch(c, &kernels, TALLY_ENTRY_partition_check,
+                                    tally__over(partition->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &work);
 }
 
 /* Exact segments by prefix sums, then by whatever it takes (docs/design/012): all, or those that are marked. */
 static tally_status reduce_exactly(const job *j) {
     const tally__call *c = j->call;
     const tally_segments_work *work = &j->again;
-    const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors,
-                  clearing = tally__over(flat_nodes(&work->cut), 8 * TALLY_TILE_WARPS);
+    const int64_t tiles = work->partition.tiles, most_clearing = 4 * c->gpu->multiprocessors,
+                  clearing = tally__over(flat_nodes(&work->partition), 8 * TALLY_TILE_WARPS);
     const int64_t finishing =
-        work->cut.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
+        work->partition.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
     tally__loaded prefix, wide, flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, clearing < most_clearing ? clearing : most_clearing,
                                  TALLY_START_EARLY, work));
-    if (work->cut.far != NULL) {
+    if (work->partition.far != NULL) {
         TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, prefix_form(j), &prefix));
         if (begins_with_prefixes(j))
             TALLY_TRY(tally__call_launch(c, &prefix, prefix.first, tiles, TALLY_START_EARLY, work));
         else
             TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY,
                                                   work)); /* as a rule nothing is left to it */
-        if (work->cut.left != NULL) {
+        if (work->partition.left != NULL) {
             TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WIDE, &wide));
             TALLY_TRY(tally__call_launch_resident(c, &wide, tiles, TALLY_START_EARLY, work));
         }
@@ -346,28 +356,29 @@ static tally_status reduce_exactly(const job *j) {
     TALLY_TRY(tally__call_launch_resident(c, &flat, tally__over(tiles, flat.threads[0] / TALLY_WARP), TALLY_START_EARLY,
                                           work));
     return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish,
-                              tally__over(flat_nodes(&work->cut) / work->cut.groups, finishing), TALLY_START_EARLY,
-                              work);
+                              tally__over(flat_nodes(&work->partition) / work->partition.groups, finishing),
+                              TALLY_START_EARLY, work);
 }
 /* Boundaries for the tiles of these, if anything was marked. */
 static tally_status prepare_again(const job *j) {
     const tally_offsets_work work = offsets_work(&j->again);
     tally__loaded kernels;
-    TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    return tally__call_launch(j->call, &kernels, boundaries_entry(&j->again.cut),
-                              tally__over(j->again.cut.tiles + 1, TALLY_BOUNDARIES_BLOCK), TALLY_START_BEHIND, &work);
+    TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
+    return tally__call_launch(j->call, &kernels, boundaries_entry(&j->again.partition),
+                              tally__over(j->again.partition.tiles + 1, TALLY_BOUNDARIES_BLOCK), TALLY_START_BEHIND,
+                              &work);
 }
 
 static tally_status reduce(const job *j) {
     const tally__call *c = j->call;
-    const tally_cut_work *cut = &j->work.cut;
+    const tally_partition *partition = &j->work.partition;
     tally__loaded kernels;
     if (begins_with_prefixes(j)) return reduce_exactly(j);
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
-    TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles,
+    TALLY_TRY(tally__call_launch_resident(c, &kernels, partition->tiles,
                                           plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
     TALLY_TRY(tally__call_launch(c, &kernels, c->spec->exact ? TALLY_ENTRY_quick_spans : TALLY_ENTRY_spans,
-                                 tally__over(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY,
+                                 tally__over(partition->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY,
                                  &j->work));
     if (!c->spec->exact) return TALLY_OK;
     TALLY_TRY(prepare_again(j));
@@ -381,9 +392,9 @@ static tally_status prepare_kernels(const job *j) {
     const bool is_exact = j->call->spec->exact;
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
-    if (j->again.cut.left != NULL) forms[count++] = TALLY_FORM_WIDE;
-    if (j->again.cut.far != NULL) forms[count++] = prefix_form(j);
-    if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_CUT;
+    if (j->again.partition.left != NULL) forms[count++] = TALLY_FORM_WIDE;
+    if (j->again.partition.far != NULL) forms[count++] = prefix_form(j);
+    if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_PARTITION;
     return tally__call_prepare(j->call, forms, count);
 }
 
@@ -445,7 +456,7 @@ tally_status tally__prepare_plan(tally__call *call, const tally_segments *segmen
     TALLY_TRY(prepare(&j));
     TALLY_TRY(tally__call_fetch(call, &flags, plan->memory + at.flags, sizeof flags));
     if (flags & TALLY_FLAG_BAD_SEGMENTS) return refuse(&j);
-    plan->cut = j.work.cut;
+    plan->partition = j.work.partition;
     if (segments->kind == TALLY_OFFSETS && call->copy_count > 0 && !plan->is_grouped)
         plan->copy = call->copies[--call->copy_count]; /* it is read as long as the plan lives */
     return TALLY_OK;

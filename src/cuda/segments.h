@@ -10,12 +10,13 @@ typedef struct tally__gpu_plan {
     tally__gpu *gpu;
     tally__cu_address memory, copy; /* its own; copy: of offsets that lie in host memory, or 0 */
     tally__cu_address groups_memory;
-    tally_cut_work cut;
+    tally_partition partition;
     bool is_grouped;
     tally_group_work group;
 } tally__gpu_plan;
 
-/* work->cut.offsets of lengths or of sorted ids, by the kernels of production/cut.h; they clear *work->flags. */
+/* work->partition.offsets of lengths or of sorted ids, by the kernels of production/partition.h; they clear
+ * *work->flags. */
 tally_status tally__offsets_of_lengths(const tally__call *call, const tally_offsets_work *work);
 tally_status tally__offsets_of_ids(const tally__call *call, const tally_offsets_work *work);
 

@@ -9,7 +9,7 @@
 #include "cuda/gpu.h"
 #include "gpu_merge.h"
 #include "kernel_list.h"
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "device/work.h"
 #include "merge/merge.h"
 

@@ -4,7 +4,7 @@
 #include "cuda/segments.h"
 #include "cuda/shape.h"
 #include "cuda/units.h"
-#include "segments/cut.h"
+#include "segments/partition.h"
 
 typedef struct job {
     const tally__call *call;
@@ -55,13 +55,13 @@ static tally_status open_windows(tally__call *call, const tally__node_windows *w
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES, (size_t)place(j, 0), 0,
                                  0, &call->scratch));
     place(j, call->scratch.nodes);
-    const tally_offsets_work offsets = {.cut = {.index = (const char *)j->work.lengths,
-                                                .index_bytes = sizeof(int64_t),
-                                                .offsets = (char *)(uintptr_t)j->work.offsets,
-                                                .offset_bytes = sizeof(int64_t),
-                                                .sums = j->sums,
-                                                .count = w->count,
-                                                .values = w->count * j->work.words}, /* at most */
+    const tally_offsets_work offsets = {.partition = {.index = (const char *)j->work.lengths,
+                                                      .index_bytes = sizeof(int64_t),
+                                                      .offsets = (char *)(uintptr_t)j->work.offsets,
+                                                      .offset_bytes = sizeof(int64_t),
+                                                      .sums = j->sums,
+                                                      .count = w->count,
+                                                      .values = w->count * j->work.words}, /* at most */
                                         .flags = j->work.flags};
     TALLY_TRY(launch(j, TALLY_ENTRY_window_lengths, w->count));
     return tally__offsets_of_lengths(call, &offsets);

@@ -224,7 +224,7 @@ static void test_sizes_of_kernels(void **state) {
         for (int s = 0; s < COUNT(of); s++) {
             EXPECT_OK(tally__track_load(track, data, NULL, count, 1));
             check_sizes(track, of[s], count);
-            EXPECT_OK(tally__track_cut(track, segment_ids, make_segment_ids("tail", count, segment_ids)));
+            EXPECT_OK(tally__track_segments(track, segment_ids, make_segment_ids("tail", count, segment_ids)));
             check_sizes(track, of[s], count);
         }
         tally__track_close(track);
@@ -309,7 +309,7 @@ static void check_cut(const problem *p, const char *shape, int64_t count) {
     now.cut = shape;
     now.size = count;
     EXPECT_OK(tally__track_load(track, data_of(p->type, p->data, count), NULL, count, 1));
-    EXPECT_OK(tally__track_cut(track, segment_ids, segments));
+    EXPECT_OK(tally__track_segments(track, segment_ids, segments));
     run = check_kernels(track);
     EXPECT(run >= 6, "%d kernels ran", run); /* the plain read is one */
     tally__track_close(track);
@@ -385,7 +385,7 @@ static void expect_irregular(const char *kernel, const int *accesses, const int 
     tally__irregular table;
     for (int i = 0; i < 4096; i++) segment_ids[i] = i / 3;
     EXPECT_OK(tally__track_load(track, values, NULL, 4096, 1));
-    EXPECT_OK(tally__track_cut(track, segment_ids, 4095 / 3 + 1));
+    EXPECT_OK(tally__track_segments(track, segment_ids, 4095 / 3 + 1));
     EXPECT_OK(tally__track_irregular(track, tally__gallery_find(kernel), &table));
     EXPECT(table.levels >= levels, "%s: %d levels", kernel, table.levels);
     for (int l = 0; l < levels; l++)
@@ -459,11 +459,11 @@ static void test_refusals(void **state) {
     EXPECT_OK(tally__track_load(track, data_of(TALLY_F64, TIES, 3), NULL, 3, 1));
     expect_refusal(track, "diffwarps", "keeps 2113 accumulators in shared memory");
     expect_refusal(track, "merge_lists", "merges by the minimum, not by argmin");
-    EXPECT_OK(tally__track_cut(track, segment_ids, 2));
+    EXPECT_OK(tally__track_segments(track, segment_ids, 2));
     expect_refusal(track, "tb2", "the values are cut into segments");
-    EXPECT_STATUS(tally__track_cut(track, wrong, 2), TALLY_BAD_SEGMENTS);
-    EXPECT_STATUS(tally__track_cut(track, beyond, 2), TALLY_BAD_SEGMENTS);
-    EXPECT_STATUS(tally__track_cut(track, segment_ids, 0), TALLY_BAD_SEGMENTS);
+    EXPECT_STATUS(tally__track_segments(track, wrong, 2), TALLY_BAD_SEGMENTS);
+    EXPECT_STATUS(tally__track_segments(track, beyond, 2), TALLY_BAD_SEGMENTS);
+    EXPECT_STATUS(tally__track_segments(track, segment_ids, 0), TALLY_BAD_SEGMENTS);
     EXPECT_STATUS(tally__track_load(track, NULL, NULL, -1, 1), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally__track_load(track, segment_ids, NULL, (int64_t)INT32_MAX + 1, 1), TALLY_BAD_ARGUMENT);
     tally__track_close(track);

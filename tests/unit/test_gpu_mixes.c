@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "float_ranges.h"
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "segment_problems.h"
 
-enum { VALUES = 6, OTHERS = 7 }; /* further scratch memory */
-enum { MOST_SEGMENTS = 60000, TIMES = 50 };  /* of a problem, and so many times that of a large one */
+enum { VALUES = 6, OTHERS = 7 };            /* further scratch memory */
+enum { MOST_SEGMENTS = 60000, TIMES = 50 }; /* of a problem, and so many times that of a large one */
 static int64_t first_problem = 0, problems = 0;
 
 static int64_t between(uint64_t *random, int64_t least, int64_t most) {

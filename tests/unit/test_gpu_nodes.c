@@ -469,7 +469,7 @@ static void test_values_and_refusals(void **state) {
 
 static bool is_for_nodes(tally__form form) {
     return form == TALLY_FORM_WHOLE || form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES ||
-           form == TALLY_FORM_GROUPS || form == TALLY_FORM_CUT;
+           form == TALLY_FORM_GROUPS || form == TALLY_FORM_PARTITION;
 }
 
 int main(int argc, char **argv) {

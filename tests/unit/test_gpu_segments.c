@@ -7,7 +7,7 @@
 
 #include "cuda/units.h"
 #include "float_ranges.h"
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "segment_problems.h"
 
 /* Leaves other offsets in scratch memory than the next call is to make there. */
@@ -115,7 +115,8 @@ static void test_segment_ids(void **state) {
                 now.data = shape_names[which];
                 compare_device(&p, TALLY_SEGMENT_IDS, wide ? TALLY_I64 : TALLY_I32, 3 * turn);
             }
-    /* One that runs over the edges at which a block of kernel tally_cut_segment_id_edges ends and the next begins. */
+    /* One that crosses the boundaries at which a block of kernel tally_partition_segment_id_boundaries ends and the
+     * next begins. */
     enum { VALUES = 600000, BEFORE = 100000, LONG = 400000 };
     static const subject sum = {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST};
     ragged r = {.lengths = scratch(LENGTHS, VALUES * sizeof(int64_t))};

@@ -2,7 +2,7 @@
 #include "simt/kernels/set.h"
 
 #include "production/convert.h"
-#include "production/cut.h"
+#include "production/partition.h"
 #include "production/groups.h"
 #include "production/windows.h"
 

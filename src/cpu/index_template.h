@@ -1,4 +1,4 @@
-/* The index of a cut, a block at a time: offsets checked and widened, heads found between segment ids. Part of
+/* The index of segments, a block at a time: offsets checked and widened, heads found between segment ids. Part of
  * tiles_template.h; no include guard. What is wrong with an index shows in bits that any of its entries has, so that no
  * entry is branched on. */
 

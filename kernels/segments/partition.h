@@ -9,8 +9,8 @@
  *
  * A tile owns the segments that begin between its boundaries and reads the values between them. Neighbours read the
  * same boundary from memory. So each value is read by one tile, and each leaf lies in one. */
-#ifndef TALLY_CUT_H
-#define TALLY_CUT_H
+#ifndef TALLY_PARTITION_H
+#define TALLY_PARTITION_H
 
 #include "device/device.h"
 #include "device/idle.h"
@@ -59,19 +59,20 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
     for (int32_t b = bytes - 1; b >= 0; b--) bits = bits << 8 | *(const volatile uint8_t *)(p + b);
     return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
 }
-TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) {
-    return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : tally_begin_of_piece(cut, s);
+TALLY_FN int64_t tally_offset(const tally_partition *partition, int64_t s) {
+    return partition->offsets != 0 ? tally_entry(partition->offsets, partition->offset_bytes, s)
+                                   : tally_begin_of_piece(partition, s);
 }
-TALLY_FN int64_t tally_segment_id(const tally_cut_work *cut, int64_t i) {
-    return tally_entry(cut->index, cut->index_bytes, i);
+TALLY_FN int64_t tally_segment_id(const tally_partition *partition, int64_t i) {
+    return tally_entry(partition->index, partition->index_bytes, i);
 }
-/* The same of any cut, where it is asked for seldom. */
-TALLY_FN int64_t tally_begin_of(const tally_cut_work *cut, int64_t s) {
-    int64_t low = 0, high = cut->values;
-    if (cut->segment_ids == 0) return tally_offset(cut, s);
+/* The same of any segmentation, where it is asked for seldom. */
+TALLY_FN int64_t tally_begin_of(const tally_partition *partition, int64_t s) {
+    int64_t low = 0, high = partition->values;
+    if (partition->segment_ids == 0) return tally_offset(partition, s);
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (tally_segment_id(cut, middle) >= s)
+        if (tally_segment_id(partition, middle) >= s)
             high = middle;
         else
             low = middle + 1;
@@ -119,15 +120,15 @@ TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t
  * before. */
 TALLY_FN int32_t tally_place_of(int64_t at) { return at < -1 ? -2 : at > INT32_MAX ? INT32_MAX : (int32_t)at; }
 
-/* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any
+/* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of no segmentation it is any
  * number. */
-TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
-    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight +
-                     (uint64_t)s * (uint64_t)cut->end_weight);
+TALLY_FN int64_t tally_position(const tally_partition *partition, int64_t origin, int64_t s, int64_t begin) {
+    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)partition->weight +
+                     (uint64_t)s * (uint64_t)partition->end_weight);
 }
 /* log2 of the bytes of a leaf, of both inputs: of structs a power of two is reckoned. */
-TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) {
-    return 32 - __builtin_clz((uint32_t)(cut->leaf * cut->weight - 1));
+TALLY_FN int32_t tally_leaf_shift(const tally_partition *partition) {
+    return 32 - __builtin_clz((uint32_t)(partition->leaf * partition->weight - 1));
 }
 
 #endif

@@ -1,17 +1,17 @@
-/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the boundaries of tiles, and offsets from
- * lengths and segment ids. They trust nothing that the index says: a cut that does not fit leaves
+/* Kernels that prepare a partition for production/segments.h, whatever is reduced: the boundaries of tiles, and offsets
+ * from lengths and segment ids. They trust nothing that the index says: an index that does not fit leaves
  * TALLY_FLAG_BAD_SEGMENTS in *flags, here or when tiles read it. */
 #define TALLY_BLOCK 256
-#include "segments/cut.h"
+#include "segments/partition.h"
 #include "segments/segment_id_boundaries.h"
 #include "segments/segment_id_row.h"
 
 /* ---- offsets from lengths: sums of blocks, sums before them, and those before each length ---- */
 
-enum { TALLY_CUT_WARPS = TALLY_BLOCK / TALLY_WARP, TALLY_CUT_EACH = 16 /* lengths of a thread at once */ };
+enum { TALLY_PARTITION_WARPS = TALLY_BLOCK / TALLY_WARP, TALLY_PARTITION_EACH = 16 /* lengths of a thread at once */ };
 
 typedef struct tally_scan_shared {
-    int64_t sums[TALLY_CUT_WARPS];
+    int64_t sums[TALLY_PARTITION_WARPS];
     int64_t total;
 } tally_scan_shared;
 
@@ -40,7 +40,7 @@ TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64
     if (tally_lane() == TALLY_WARP - 1) shared->sums[tally_warp()] = sum;
     tally_barrier();
     *total = 0;
-    for (int32_t w = 0; w < TALLY_CUT_WARPS; w++) {
+    for (int32_t w = 0; w < TALLY_PARTITION_WARPS; w++) {
         if (w == tally_warp()) before = *total;
         *total += shared->sums[w];
     }
@@ -48,35 +48,36 @@ TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64
 }
 
 /* Length i, 0 for one beyond the end; what no array has is -1. */
-TALLY_FN int64_t tally_length(const tally_cut_work *cut, int64_t i) {
-    int64_t length = i < cut->count ? tally_entry(cut->index, cut->index_bytes, i) : 0;
+TALLY_FN int64_t tally_length(const tally_partition *partition, int64_t i) {
+    int64_t length = i < partition->count ? tally_entry(partition->index, partition->index_bytes, i) : 0;
     return length < 0 || length >> 48 != 0 ? -1 : length;
 }
 
 /* A turn of a block: each thread has rows of 4 lengths side by side; a warp has those of a row side by side, too, and
  * its rows one behind the other. */
 enum {
-    TALLY_CUT_FOUR = 4,
-    TALLY_CUT_ROW = TALLY_CUT_FOUR * TALLY_WARP,
-    TALLY_CUT_ROWS = TALLY_CUT_EACH / TALLY_CUT_FOUR,
-    TALLY_CUT_TURN = TALLY_BLOCK * TALLY_CUT_EACH
+    TALLY_PARTITION_FOUR = 4,
+    TALLY_PARTITION_ROW = TALLY_PARTITION_FOUR * TALLY_WARP,
+    TALLY_PARTITION_ROWS = TALLY_PARTITION_EACH / TALLY_PARTITION_FOUR,
+    TALLY_PARTITION_TURN = TALLY_BLOCK * TALLY_PARTITION_EACH
 };
 TALLY_FN int64_t tally_first_of_turn(int32_t turn) {
-    return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + turn * TALLY_CUT_TURN;
+    return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + turn * TALLY_PARTITION_TURN;
 }
 TALLY_FN int64_t tally_first_of_row(int32_t turn, int32_t row) {
-    return tally_first_of_turn(turn) + (tally_warp() * TALLY_CUT_ROWS + row) * TALLY_CUT_ROW +
-           TALLY_CUT_FOUR * tally_lane();
+    return tally_first_of_turn(turn) + (tally_warp() * TALLY_PARTITION_ROWS + row) * TALLY_PARTITION_ROW +
+           TALLY_PARTITION_FOUR * tally_lane();
 }
 /* Lengths i ... i + 3; for one that does not fit 31 bits, an odd one, something that does not either. */
-TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i) {
+TALLY_FN tally_quad tally_four_lengths(const tally_partition *partition, int64_t i) {
     tally_quad four;
-    if (cut->index_bytes == 4 && (uint64_t)cut->index % 16 == 0 && i + TALLY_CUT_FOUR <= cut->count)
-        four = tally_load16(cut->index + 4 * i);
+    if (partition->index_bytes == 4 && (uint64_t)partition->index % 16 == 0 &&
+        i + TALLY_PARTITION_FOUR <= partition->count)
+        four = tally_load16(partition->index + 4 * i);
     else {
         TALLY_UNROLL
-        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
-            const int64_t length = tally_length(cut, i + e);
+        for (int32_t e = 0; e < TALLY_PARTITION_FOUR; e++) {
+            const int64_t length = tally_length(partition, i + e);
             four.w[e] = length >> 31 == 0 ? (uint32_t)length : UINT32_MAX;
         }
     }
@@ -84,15 +85,15 @@ TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i) {
 }
 
 /* A block's sum; -1: a length is none. */
-TALLY_ENTRY(tally_cut_sums, tally_offsets_work, 4) {
+TALLY_ENTRY(tally_partition_sums, tally_offsets_work, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
-    const tally_cut_work *cut = &work.cut;
+    const tally_partition *partition = &work.partition;
     int64_t sum = 0, total, bad;
     int32_t is_bad = 0, is_odd = 0;
-    for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_CUT_TURN; turn++) {
+    for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_PARTITION_TURN; turn++) {
         TALLY_UNROLL
-        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
-            const tally_quad four = tally_four_lengths(cut, tally_first_of_row(turn, row));
+        for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++) {
+            const tally_quad four = tally_four_lengths(partition, tally_first_of_row(turn, row));
             is_odd |= (int32_t)((four.w[0] | four.w[1] | four.w[2] | four.w[3]) >> 31);
             sum += (int64_t)four.w[0] + four.w[1] + four.w[2] + four.w[3];
         }
@@ -100,8 +101,10 @@ TALLY_ENTRY(tally_cut_sums, tally_offsets_work, 4) {
     if (is_odd) { /* once more, one by one */
         sum = 0;
         for (int32_t k = 0; k < TALLY_LENGTHS_BLOCK / TALLY_BLOCK; k++) {
-            const int64_t length = tally_length(
-                cut, tally_first_of_row(k / TALLY_CUT_EACH, k / TALLY_CUT_FOUR % TALLY_CUT_ROWS) + k % TALLY_CUT_FOUR);
+            const int64_t length =
+                tally_length(partition, tally_first_of_row(k / TALLY_PARTITION_EACH,
+                                                           k / TALLY_PARTITION_FOUR % TALLY_PARTITION_ROWS) +
+                                            k % TALLY_PARTITION_FOUR);
             is_bad |= length < 0;
             sum += length;
         }
@@ -109,100 +112,103 @@ TALLY_ENTRY(tally_cut_sums, tally_offsets_work, 4) {
     if (tally_block() == 0 && tally_thread() == 0) *work.flags = 0;
     (void)tally_sum_before(is_bad, shared, &bad);
     (void)tally_sum_before(sum, shared, &total);
-    if (tally_thread() == 0) cut->sums[tally_block()] = bad != 0 ? -1 : total;
+    if (tally_thread() == 0) partition->sums[tally_block()] = bad != 0 ? -1 : total;
 }
 
 /* One block: each sum becomes that of all before it, the one behind the last that of all. */
-TALLY_ENTRY(tally_cut_scan, tally_offsets_work, 1) {
+TALLY_ENTRY(tally_partition_scan, tally_offsets_work, 1) {
     TALLY_SHARED(tally_scan_shared, shared);
-    const tally_cut_work *cut = &work.cut;
-    int64_t blocks = (cut->count + TALLY_LENGTHS_BLOCK - 1) / TALLY_LENGTHS_BLOCK, before = 0, total;
+    const tally_partition *partition = &work.partition;
+    int64_t blocks = (partition->count + TALLY_LENGTHS_BLOCK - 1) / TALLY_LENGTHS_BLOCK, before = 0, total;
     int32_t is_bad = 0;
-    for (int64_t first = 0; first <= blocks; first += TALLY_BLOCK * TALLY_CUT_EACH) {
-        const int64_t mine = first + tally_thread() * TALLY_CUT_EACH;
-        int64_t sums[TALLY_CUT_EACH], all = 0, at;
+    for (int64_t first = 0; first <= blocks; first += TALLY_BLOCK * TALLY_PARTITION_EACH) {
+        const int64_t mine = first + tally_thread() * TALLY_PARTITION_EACH;
+        int64_t sums[TALLY_PARTITION_EACH], all = 0, at;
         TALLY_UNROLL
-        for (int32_t k = 0; k < TALLY_CUT_EACH; k++) sums[k] = mine + k < blocks ? cut->sums[mine + k] : 0;
+        for (int32_t k = 0; k < TALLY_PARTITION_EACH; k++) sums[k] = mine + k < blocks ? partition->sums[mine + k] : 0;
         TALLY_UNROLL
-        for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
+        for (int32_t k = 0; k < TALLY_PARTITION_EACH; k++) {
             is_bad |= sums[k] < 0;
             all += sums[k] < 0 ? 0 : sums[k];
         }
         at = before + tally_sum_before(all, shared, &total);
         TALLY_UNROLL
-        for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
-            if (mine + k <= blocks) cut->sums[mine + k] = at;
+        for (int32_t k = 0; k < TALLY_PARTITION_EACH; k++) {
+            if (mine + k <= blocks) partition->sums[mine + k] = at;
             at += sums[k] < 0 ? 0 : sums[k];
         }
         before += total;
-        if (before > work.cut.values) is_bad = 1, before = work.cut.values;
+        if (before > work.partition.values) is_bad = 1, before = work.partition.values;
     }
     if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
-TALLY_FN void tally_put_offset(const tally_cut_work *cut, int64_t s, int64_t offset) {
-    if (cut->offset_bytes == 4)
-        ((int32_t *)(void *)cut->offsets)[s] = (int32_t)offset;
+TALLY_FN void tally_put_offset(const tally_partition *partition, int64_t s, int64_t offset) {
+    if (partition->offset_bytes == 4)
+        ((int32_t *)(void *)partition->offsets)[s] = (int32_t)offset;
     else
-        ((int64_t *)(void *)cut->offsets)[s] = offset;
+        ((int64_t *)(void *)partition->offsets)[s] = offset;
 }
 /* Offsets i ... i + 3, i a multiple of 4, and what is behind the last length: the first of them, and lengths. */
-TALLY_FN void tally_put_four(const tally_cut_work *cut, int64_t i, int64_t at, const tally_quad *lengths) {
+TALLY_FN void tally_put_four(const tally_partition *partition, int64_t i, int64_t at, const tally_quad *lengths) {
     tally_quad from;
     from.w[0] = 0;
     TALLY_UNROLL
-    for (int32_t e = 1; e < TALLY_CUT_FOUR; e++) from.w[e] = from.w[e - 1] + lengths->w[e - 1];
-    if (cut->offset_bytes == 4 && i + TALLY_CUT_FOUR < cut->count) {
+    for (int32_t e = 1; e < TALLY_PARTITION_FOUR; e++) from.w[e] = from.w[e - 1] + lengths->w[e - 1];
+    if (partition->offset_bytes == 4 && i + TALLY_PARTITION_FOUR < partition->count) {
         TALLY_UNROLL
-        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) from.w[e] += (uint32_t)at;
-        tally_put16(cut->offsets + 4 * i, &from);
+        for (int32_t e = 0; e < TALLY_PARTITION_FOUR; e++) from.w[e] += (uint32_t)at;
+        tally_put16(partition->offsets + 4 * i, &from);
         return;
     }
     TALLY_UNROLL
-    for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
-        if (i + e < cut->count) tally_put_offset(cut, i + e, at + from.w[e]);
-        if (i + e == cut->count - 1) tally_put_offset(cut, cut->count, at + from.w[e] + lengths->w[e]);
+    for (int32_t e = 0; e < TALLY_PARTITION_FOUR; e++) {
+        if (i + e < partition->count) tally_put_offset(partition, i + e, at + from.w[e]);
+        if (i + e == partition->count - 1)
+            tally_put_offset(partition, partition->count, at + from.w[e] + lengths->w[e]);
     }
 }
 /* A turn, one length for each thread at a time, of any size; gives the offset behind it. */
-TALLY_FN int64_t tally_put_turn(const tally_cut_work *cut, int32_t turn, int64_t before, tally_scan_shared *shared) {
-    for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
-        const int64_t i = tally_first_of_turn(turn) + k * TALLY_BLOCK + tally_thread(), length = tally_length(cut, i);
+TALLY_FN int64_t tally_put_turn(const tally_partition *partition, int32_t turn, int64_t before,
+                                tally_scan_shared *shared) {
+    for (int32_t k = 0; k < TALLY_PARTITION_EACH; k++) {
+        const int64_t i = tally_first_of_turn(turn) + k * TALLY_BLOCK + tally_thread(),
+                      length = tally_length(partition, i);
         int64_t total, at = before + tally_sum_before(length < 0 ? 0 : length, shared, &total);
-        if (i < cut->count) tally_put_offset(cut, i, at);
-        if (i == cut->count - 1) tally_put_offset(cut, i + 1, at + length);
+        if (i < partition->count) tally_put_offset(partition, i, at);
+        if (i == partition->count - 1) tally_put_offset(partition, i + 1, at + length);
         before += total;
     }
     return before;
 }
 
-TALLY_ENTRY(tally_cut_lengths, tally_offsets_work, 4) {
+TALLY_ENTRY(tally_partition_lengths, tally_offsets_work, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
-    const tally_cut_work *cut = &work.cut;
-    int64_t before = cut->sums[tally_block()];
-    for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_CUT_TURN; turn++) {
-        tally_quad lengths[TALLY_CUT_ROWS];
-        uint32_t sums[TALLY_CUT_ROWS];
+    const tally_partition *partition = &work.partition;
+    int64_t before = partition->sums[tally_block()];
+    for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_PARTITION_TURN; turn++) {
+        tally_quad lengths[TALLY_PARTITION_ROWS];
+        uint32_t sums[TALLY_PARTITION_ROWS];
         int64_t mine = 0, total, at;
         TALLY_UNROLL
-        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++)
-            lengths[row] = tally_four_lengths(cut, tally_first_of_row(turn, row));
+        for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++)
+            lengths[row] = tally_four_lengths(partition, tally_first_of_row(turn, row));
         TALLY_UNROLL
-        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
+        for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++) {
             const uint32_t *w = lengths[row].w;
             sums[row] = w[0] + w[1] + w[2] + w[3];
             mine += (int64_t)w[0] + w[1] + w[2] + w[3];
         }
         at = before + tally_sum_before(mine, shared, &total);
         if (total > INT32_MAX) { /* the same in all threads: sums of a turn exceed 32 bits, as any odd one does */
-            before = tally_put_turn(cut, turn, before, shared);
+            before = tally_put_turn(partition, turn, before, shared);
             continue;
         }
         at = tally_of_lane64(at, 0); /* before the warp's */
         TALLY_UNROLL
-        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
+        for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++) {
             const uint32_t until = tally_sum_of_lanes_until32(sums[row]);
-            tally_put_four(cut, tally_first_of_row(turn, row), at + (until - sums[row]), &lengths[row]);
+            tally_put_four(partition, tally_first_of_row(turn, row), at + (until - sums[row]), &lengths[row]);
             at += tally_shuffle(until, TALLY_WARP - 1);
         }
         before += total;
@@ -213,10 +219,10 @@ TALLY_ENTRY(tally_cut_lengths, tally_offsets_work, 4) {
 
 /* The merge of segment ids with the offsets that they stand for: offset s comes before the values of segment s, so that
  * value i stands at i + segment_id(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
-TALLY_FN int64_t tally_segment_id_search(const tally_cut_work *cut, int64_t values, int64_t position) {
+TALLY_FN int64_t tally_segment_id_search(const tally_partition *partition, int64_t values, int64_t position) {
     const tally_between all = {0, values};
     const tally_sought there = {position - 1, INT64_MAX};
-    tally_cut_work by_count = *cut; /* a value counts as much as an offset */
+    tally_partition by_count = *partition; /* a value counts as much as an offset */
     by_count.weight = by_count.end_weight = 1;
     return tally_narrow_segment_ids(&by_count, there, all, 0).high;
 }
@@ -224,34 +230,34 @@ TALLY_FN int64_t tally_segment_id_search(const tally_cut_work *cut, int64_t valu
 /* Blocks take TALLY_SEGMENT_IDS_BLOCK segment ids and offsets together, so that gaps are shared like values: a warp
  * finds the first segment id of each, and behind the last. */
 TALLY_FN int64_t tally_segment_ids_before(const tally_offsets_work *work, int64_t block) {
-    const int64_t all = work->cut.values + work->cut.count + 1, position = block * TALLY_SEGMENT_IDS_BLOCK;
+    const int64_t all = work->partition.values + work->partition.count + 1, position = block * TALLY_SEGMENT_IDS_BLOCK;
     return position < all ? position : all;
 }
-TALLY_ENTRY(tally_cut_shares, tally_offsets_work, 4) {
-    const tally_cut_work *cut = &work.cut;
-    const int64_t block = (int64_t)tally_block() * TALLY_CUT_WARPS + tally_warp(),
+TALLY_ENTRY(tally_partition_shares, tally_offsets_work, 4) {
+    const tally_partition *partition = &work.partition;
+    const int64_t block = (int64_t)tally_block() * TALLY_PARTITION_WARPS + tally_warp(),
                   position = tally_segment_ids_before(&work, block);
     if (block == 0 && tally_lane() == 0) *work.flags = 0;
     if (block > 0 && tally_segment_ids_before(&work, block - 1) == position) return; /* there is none */
-    const int64_t first = position == work.cut.values + cut->count + 1
-                              ? work.cut.values
-                              : tally_segment_id_search(cut, work.cut.values, position);
-    if (tally_lane() == 0) cut->sums[block] = first;
+    const int64_t first = position == work.partition.values + partition->count + 1
+                              ? work.partition.values
+                              : tally_segment_id_search(partition, work.partition.values, position);
+    if (tally_lane() == 0) partition->sums[block] = first;
 }
 
 /* Offsets before + 1 ... segment id are `value`, those of them that are the block's, first ... last - 1; the whole warp
  * fills wide gaps. */
-TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int64_t segment_id, int64_t value,
+TALLY_FN void tally_fill_offsets(const tally_partition *partition, int64_t before, int64_t segment_id, int64_t value,
                                  int64_t first, int64_t last) {
     int64_t low = before < first ? first : tally_further(before, 1), high = segment_id >= last ? last - 1 : segment_id;
     uint32_t wide = tally_ballot(before < last && high - low >= 8);
     if (before < last && high - low < 8)
-        for (int64_t s = low; s <= high; s++) tally_put_offset(cut, s, value);
+        for (int64_t s = low; s <= high; s++) tally_put_offset(partition, s, value);
     for (; wide != 0; wide &= wide - 1) {
         int32_t lane = __builtin_ffs((int32_t)wide) - 1, from = (int32_t)tally_shuffle((uint32_t)(low - first), lane);
         int32_t to = (int32_t)tally_shuffle((uint32_t)(high - first), lane);
         int64_t there = tally_of_lane64(value, lane);
-        for (int32_t s = from + tally_lane(); s <= to; s += TALLY_WARP) tally_put_offset(cut, first + s, there);
+        for (int32_t s = from + tally_lane(); s <= to; s += TALLY_WARP) tally_put_offset(partition, first + s, there);
     }
 }
 
@@ -261,29 +267,31 @@ typedef struct tally_segment_ids_range {
 } tally_segment_ids_range;
 
 /* For value i = from ... to: the offsets behind the segment id before it, up to its own, are i; those of `to`, up to
- * the last. All lanes take part, those with nothing to do with is_there 0. True: no cut. */
-TALLY_FN int32_t tally_put_segment_id(const tally_cut_work *cut, const tally_segment_ids_range *o, int64_t i,
+ * the last. All lanes take part, those with nothing to do with is_there 0. True: no segmentation. */
+TALLY_FN int32_t tally_put_segment_id(const tally_partition *partition, const tally_segment_ids_range *o, int64_t i,
                                       int32_t is_there, int64_t before, int64_t segment_id) {
-    const int32_t is_bad = is_there && i < o->to && (segment_id < 0 || segment_id >= cut->count || segment_id < before);
+    const int32_t is_bad =
+        is_there && i < o->to && (segment_id < 0 || segment_id >= partition->count || segment_id < before);
     if (i >= o->to) segment_id = o->last - 1;
     int32_t is_changed = is_there && segment_id != before;
     if (is_changed && segment_id == before + 1 && segment_id >= o->first &&
         segment_id < o->last) { /* no segment is empty */
-        tally_put_offset(cut, segment_id, i);
+        tally_put_offset(partition, segment_id, i);
         is_changed = 0;
     }
-    if (tally_any(is_changed)) tally_fill_offsets(cut, is_changed ? before : o->last, segment_id, i, o->first, o->last);
+    if (tally_any(is_changed))
+        tally_fill_offsets(partition, is_changed ? before : o->last, segment_id, i, o->first, o->last);
     return is_bad;
 }
 
 /* Segment ids at any address. */
-TALLY_FN int32_t tally_take_segment_ids(const tally_cut_work *cut, const tally_segment_ids_range *o) {
+TALLY_FN int32_t tally_take_segment_ids(const tally_partition *partition, const tally_segment_ids_range *o) {
     int32_t is_bad = 0;
     for (int64_t base = o->from + tally_warp() * TALLY_WARP; base <= o->to; base += TALLY_BLOCK) {
         const int64_t i = base + tally_lane();
-        const int64_t before = i > 0 && i <= o->to ? tally_entry(cut->index, cut->index_bytes, i - 1) : -1;
-        const int64_t segment_id = i < o->to ? tally_entry(cut->index, cut->index_bytes, i) : -1;
-        is_bad |= tally_put_segment_id(cut, o, i, i <= o->to, before, segment_id);
+        const int64_t before = i > 0 && i <= o->to ? tally_entry(partition->index, partition->index_bytes, i - 1) : -1;
+        const int64_t segment_id = i < o->to ? tally_entry(partition->index, partition->index_bytes, i) : -1;
+        is_bad |= tally_put_segment_id(partition, o, i, i <= o->to, before, segment_id);
     }
     return is_bad;
 }
@@ -306,13 +314,13 @@ TALLY_FN int32_t tally_put_near_segment_ids(int32_t *offsets, int32_t i, const t
 }
 
 /* Of 4 bytes each, at multiples of 4, into offsets of 4 bytes: rows, several on their way. */
-TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_cut_work *cut, const tally_segment_ids_range *o) {
+TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_partition *partition, const tally_segment_ids_range *o) {
     enum { EACH = TALLY_SEGMENT_IDS_EACH, ROW = TALLY_SEGMENT_IDS_ROW, TOGETHER = 4 };
-    const int32_t *index = (const int32_t *)(const void *)cut->index;
-    int32_t *offsets = (int32_t *)(void *)cut->offsets;
+    const int32_t *index = (const int32_t *)(const void *)partition->index;
+    int32_t *offsets = (int32_t *)(void *)partition->offsets;
     const int32_t from = (int32_t)o->from, to = (int32_t)o->to,
                   begin = from - (int32_t)((uint64_t)(index + from) % 16 / 4);
-    const int64_t end = o->last < cut->count ? o->last : cut->count;
+    const int64_t end = o->last < partition->count ? o->last : partition->count;
     const uint32_t first = o->first < INT32_MAX ? (uint32_t)o->first : INT32_MAX,
                    last = end < INT32_MAX ? (uint32_t)end : INT32_MAX;
     int32_t is_bad = 0;
@@ -340,40 +348,40 @@ TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_cut_work *cut, const 
                 const int64_t i = at + EACH * tally_lane() + t * ROW + e;
                 const int64_t earlier = i > 0 && i <= to ? index[i - 1] : -1,
                               segment_id = i >= 0 && i < to ? index[i] : -1;
-                is_bad |= tally_put_segment_id(cut, o, i, i >= from && i <= to, earlier, segment_id);
+                is_bad |= tally_put_segment_id(partition, o, i, i >= from && i <= to, earlier, segment_id);
             }
         }
     }
     return is_bad;
 }
 
-TALLY_ENTRY(tally_cut_segment_ids, tally_offsets_work, 4) {
-    const tally_cut_work *cut = &work.cut;
+TALLY_ENTRY(tally_partition_segment_ids, tally_offsets_work, 4) {
+    const tally_partition *partition = &work.partition;
     tally_segment_ids_range mine;
     int32_t is_bad;
-    mine.from = cut->sums[tally_block()];
-    mine.to = cut->sums[tally_block() + 1];
+    mine.from = partition->sums[tally_block()];
+    mine.to = partition->sums[tally_block() + 1];
     mine.first = tally_segment_ids_before(&work, tally_block()) - mine.from;
     mine.last = tally_segment_ids_before(&work, tally_block() + 1) - mine.to;
     if (mine.from > mine.to || mine.first > mine.last || mine.first < 0 ||
-        mine.last > cut->count + 1) /* the same in all threads */
+        mine.last > partition->count + 1) /* the same in all threads */
         is_bad = 1;
-    else if (cut->index_bytes == 4 && (uint64_t)cut->index % 4 == 0 && cut->offset_bytes == 4)
-        is_bad = tally_take_narrow_segment_ids(cut, &mine);
+    else if (partition->index_bytes == 4 && (uint64_t)partition->index % 4 == 0 && partition->offset_bytes == 4)
+        is_bad = tally_take_narrow_segment_ids(partition, &mine);
     else
-        is_bad = tally_take_segment_ids(cut, &mine);
+        is_bad = tally_take_segment_ids(partition, &mine);
     if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
-/* ---- whether offsets are a cut: for plans, before anything uses them ---- */
+/* ---- whether offsets are a segmentation: for plans, before anything uses them ---- */
 
-TALLY_ENTRY(tally_cut_check, tally_offsets_work, 4) {
-    const tally_cut_work *cut = &work.cut;
+TALLY_ENTRY(tally_partition_check, tally_offsets_work, 4) {
+    const tally_partition *partition = &work.partition;
     int64_t step = (int64_t)tally_blocks() * TALLY_BLOCK;
     int32_t is_bad = 0;
-    for (int64_t s = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); s <= cut->count; s += step) {
-        int64_t offset = tally_offset(cut, s);
-        is_bad |= offset < 0 || offset > work.cut.values || (s > 0 && offset < tally_offset(cut, s - 1));
+    for (int64_t s = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); s <= partition->count; s += step) {
+        int64_t offset = tally_offset(partition, s);
+        is_bad |= offset < 0 || offset > work.partition.values || (s > 0 && offset < tally_offset(partition, s - 1));
     }
     if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
@@ -387,11 +395,12 @@ typedef struct tally_bracket {
 } tally_bracket;
 
 /* Narrowed by a warp, which asks 32 segments at once, until it is no wider than `width`. */
-TALLY_FN void tally_narrow_bracket(const tally_cut_work *cut, int64_t origin, int64_t position, int64_t width,
+TALLY_FN void tally_narrow_bracket(const tally_partition *partition, int64_t origin, int64_t position, int64_t width,
                                    tally_bracket *b) {
     while (b->high - b->low > width) {
         int64_t step = (b->high - b->low + TALLY_WARP - 1) / TALLY_WARP, at = b->low + (tally_lane() + 1) * step;
-        int64_t here = at >= b->high ? b->high_position : tally_position(cut, origin, at, tally_offset(cut, at));
+        int64_t here =
+            at >= b->high ? b->high_position : tally_position(partition, origin, at, tally_offset(partition, at));
         uint32_t behind = tally_ballot(at >= b->high || here >= position);
         int32_t first = __builtin_ffs((int32_t)behind) - 1;
         int64_t low = b->low + first * step, high = low + step;
@@ -405,9 +414,9 @@ TALLY_FN void tally_narrow_bracket(const tally_cut_work *cut, int64_t origin, in
 /* The boundary at a position, by one thread and interpolation, *segment and *value. True: a segment begins there or a
  * little before, and that is the boundary; else it is in the first segment that lies at the position or behind it. The
  * neighbourhood of both ends is asked early, for a segment longer than all others together, and every other step
- * bisects, so that no cut takes long. */
-TALLY_FN int32_t tally_find_boundary(const tally_cut_work *cut, int64_t origin, tally_bracket b, int64_t position,
-                                     int64_t *segment, int64_t *value) {
+ * bisects, so that no segmentation takes long. */
+TALLY_FN int32_t tally_find_boundary(const tally_partition *partition, int64_t origin, tally_bracket b,
+                                     int64_t position, int64_t *segment, int64_t *value) {
     for (int32_t step = 0; b.low < b.high; step++) {
         const int64_t width = b.high - b.low;
         int64_t at = b.low + width / 2, apart;
@@ -419,8 +428,8 @@ TALLY_FN int32_t tally_find_boundary(const tally_cut_work *cut, int64_t origin, 
             at = b.low;
         else if (step == 4)
             at = b.high - 1;
-        *value = tally_offset(cut, at);
-        const int64_t here = tally_position(cut, origin, at, *value);
+        *value = tally_offset(partition, at);
+        const int64_t here = tally_position(partition, origin, at, *value);
         apart = tally_apart(position, here);
         if (apart >= 0 && apart < TALLY_BOUNDARY_SLACK) {
             *segment = at;
@@ -437,19 +446,20 @@ TALLY_FN int32_t tally_find_boundary(const tally_cut_work *cut, int64_t origin, 
 
 TALLY_FN tally_boundary tally_boundary_at(const tally_offsets_work *work, int64_t origin, int64_t segment,
                                           int64_t position) {
-    const tally_cut_work *cut = &work->cut;
-    const int32_t shift = tally_leaf_shift(cut);
+    const tally_partition *partition = &work->partition;
+    const int32_t shift = tally_leaf_shift(partition);
     tally_boundary boundary = {segment, origin, origin, 0, -1};
     if (segment > 0) {
-        int64_t begin = tally_offset(cut, segment - 1), length = tally_apart(tally_offset(cut, segment), begin);
-        int64_t at = tally_position(cut, origin, segment - 1, begin);
+        int64_t begin = tally_offset(partition, segment - 1),
+                length = tally_apart(tally_offset(partition, segment), begin);
+        int64_t at = tally_position(partition, origin, segment - 1, begin);
         uint64_t into = (uint64_t)tally_apart(position, at), leaves = (into + ((uint64_t)1 << shift) - 1) >> shift;
-        int64_t whole = (int64_t)(leaves * (uint64_t)cut->leaf);
+        int64_t whole = (int64_t)(leaves * (uint64_t)partition->leaf);
         boundary.leaf = (int64_t)leaves;
         boundary.end = tally_further(begin, length);
         boundary.value = tally_further(begin, whole < length ? whole : length);
-        if (origin >= 0 && begin >= origin && begin <= work->cut.values && boundary.value >= begin &&
-            boundary.value <= work->cut.values)
+        if (origin >= 0 && begin >= origin && begin <= work->partition.values && boundary.value >= begin &&
+            boundary.value <= work->partition.values)
             boundary.place = 2 * (at >> shift);
     }
     return boundary;
@@ -463,7 +473,7 @@ typedef struct tally_boundaries_shared {
 
 /* The block's threads ask at once for samples of the segments between its boundaries; afterwards each thread's own lies
  * between two samples that follow one another. */
-TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t origin, int64_t position,
+TALLY_FN tally_bracket tally_sample_bracket(const tally_partition *partition, int64_t origin, int64_t position,
                                             tally_bracket all, int64_t *sampled) {
     const int64_t width = all.high > all.low ? all.high - all.low : 0, step = width / TALLY_BOUNDARY_SAMPLES + 1;
     const int32_t count = (int32_t)(width / step);
@@ -472,7 +482,7 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t o
     for (int32_t k = 0; k < TALLY_BOUNDARY_SAMPLES / TALLY_BOUNDARIES_BLOCK; k++) {
         const int32_t i = k * TALLY_BOUNDARIES_BLOCK + tally_thread();
         const int64_t at = all.low + i * step;
-        if (i < count) sampled[i] = tally_position(cut, origin, at, tally_offset(cut, at));
+        if (i < count) sampled[i] = tally_position(partition, origin, at, tally_offset(partition, at));
     }
     tally_barrier();
     while (low < high) { /* samples below `low` lie before the position, those from `high` on do not */
@@ -489,31 +499,33 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t o
 
 /* Clears what tiles count on. */
 TALLY_FN void tally_clear_counters(const tally_offsets_work *work) {
-    for (int64_t k = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); k < work->cut.cleared;
+    for (int64_t k = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); k < work->partition.cleared;
          k += (int64_t)tally_blocks() * TALLY_BLOCK)
         work->arrivals[k] = 0;
 }
 
 /* A thread for each boundary: those of a block lie between two that warps have narrowed down. */
-TALLY_ENTRY(tally_cut_boundaries, tally_offsets_work, 4) {
+TALLY_ENTRY(tally_partition_boundaries, tally_offsets_work, 4) {
     TALLY_SHARED(tally_boundaries_shared, shared);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
-    const tally_cut_work *cut = &work.cut;
-    const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_BOUNDARIES_BLOCK,
+    const tally_partition *partition = &work.partition;
+    const int64_t origin = tally_offset(partition, 0), block = (int64_t)tally_block() * TALLY_BOUNDARIES_BLOCK,
                   i = block + tally_thread();
-    const int64_t position = i * cut->tile_bytes;
+    const int64_t position = i * partition->tile_bytes;
     int64_t segment, value;
-    if (cut->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
-    if (i == 0 && cut->cleared > 0 && cut->index == cut->offsets) *work.flags = 0;
+    if (partition->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
+    if (i == 0 && partition->cleared > 0 && partition->index == partition->offsets) *work.flags = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2) {
-        const int64_t at = (block + tally_warp() * TALLY_BOUNDARIES_BLOCK) * cut->tile_bytes;
-        tally_bracket b = {0, cut->count, 0, tally_position(cut, origin, cut->count, tally_offset(cut, cut->count))};
+        const int64_t at = (block + tally_warp() * TALLY_BOUNDARIES_BLOCK) * partition->tile_bytes;
+        tally_bracket b = {
+            0, partition->count, 0,
+            tally_position(partition, origin, partition->count, tally_offset(partition, partition->count))};
         if (at == 0)
             b.high = b.high_position = 0;
         else if (b.high_position >= at)
-            tally_narrow_bracket(cut, origin, at, cut->count / tally_blocks() / 4 + 1, &b);
+            tally_narrow_bracket(partition, origin, at, partition->count / tally_blocks() / 4 + 1, &b);
         else
             b.low = b.high; /* beyond all */
         if (tally_lane() == 0) shared->ends[tally_warp()] = b;
@@ -521,36 +533,39 @@ TALLY_ENTRY(tally_cut_boundaries, tally_offsets_work, 4) {
     tally_barrier();
     const tally_bracket all = {shared->ends[0].low, shared->ends[1].high, shared->ends[0].low_position,
                                shared->ends[1].high_position};
-    const tally_bracket between = tally_sample_bracket(cut, origin, position, all, shared->sampled);
-    if (i > cut->tiles) return;
-    if (i == 0 || i == cut->tiles) /* whatever the index says, every segment is some tile's */
-        segment = i == 0 ? 0 : cut->count;
-    else if (tally_find_boundary(cut, origin, between, position, &segment, &value)) {
+    const tally_bracket between = tally_sample_bracket(partition, origin, position, all, shared->sampled);
+    if (i > partition->tiles) return;
+    if (i == 0 || i == partition->tiles) /* whatever the index says, every segment is some tile's */
+        segment = i == 0 ? 0 : partition->count;
+    else if (tally_find_boundary(partition, origin, between, position, &segment, &value)) {
         const tally_boundary boundary = {segment, value, value, 0, -1};
-        cut->boundaries[i] = boundary;
+        partition->boundaries[i] = boundary;
         return;
     }
-    cut->boundaries[i] = tally_boundary_at(&work, origin, segment, position);
-    if (i == cut->tiles) cut->boundaries[i].value = cut->boundaries[i].end;
+    partition->boundaries[i] = tally_boundary_at(&work, origin, segment, position);
+    if (i == partition->tiles) partition->boundaries[i].value = partition->boundaries[i].end;
 }
 
 /* The same, where tiles look at segment ids. */
-TALLY_ENTRY(tally_cut_segment_id_boundaries, tally_offsets_work, 4) {
+TALLY_ENTRY(tally_partition_segment_id_boundaries, tally_offsets_work, 4) {
     TALLY_SHARED(tally_segment_ids_shared, shared);
     tally_let_next_start();
-    const tally_cut_work *cut = &work.cut;
+    const tally_partition *partition = &work.partition;
     const int64_t block = (int64_t)tally_block() * TALLY_BOUNDARIES_BLOCK, i = block + tally_thread();
-    if (cut->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
-    if (i == 0 && cut->cleared > 0) *work.flags = 0;
+    if (partition->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
+    if (i == 0 && partition->cleared > 0) *work.flags = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2)
-        tally_view_segment_ids(cut, shared, (block + tally_warp() * TALLY_BOUNDARIES_BLOCK) * cut->tile_bytes);
+        tally_view_segment_ids(partition, shared,
+                               (block + tally_warp() * TALLY_BOUNDARIES_BLOCK) * partition->tile_bytes);
     tally_barrier();
-    const tally_segment_ids_view view = tally_sample_segment_ids(cut, shared);
-    if (i > cut->tiles) return;
-    const tally_boundary first = {0, 0, 0, 0, -1}, last = {cut->count, work.cut.values, work.cut.values, 0,
-                                                           -1}; /* whatever the segment ids say */
-    cut->boundaries[i] = i == 0            ? first
-                         : i == cut->tiles ? last
-                                           : tally_segment_id_boundary(cut, &view, i * cut->tile_bytes);
+    const tally_segment_ids_view view = tally_sample_segment_ids(partition, shared);
+    if (i > partition->tiles) return;
+    const tally_boundary first = {0, 0, 0, 0, -1},
+                         last = {partition->count, work.partition.values, work.partition.values, 0,
+                                 -1}; /* whatever the segment ids say */
+    partition->boundaries[i] = i == 0 ? first
+                               : i == partition->tiles
+                                   ? last
+                                   : tally_segment_id_boundary(partition, &view, i * partition->tile_bytes);
 }
