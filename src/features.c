@@ -46,7 +46,7 @@ static void copy_numbers(const vectors *v, int64_t first, int64_t end, size_t by
 typedef uint32_t four __attribute__((vector_size(SQUARE_BYTES), aligned(1), may_alias));
 typedef uint64_t two __attribute__((vector_size(SQUARE_BYTES), aligned(1), may_alias));
 
-static inline void turn_four(const char *const *from, int64_t offset, char *to, int64_t apart) {
+static inline void transpose_four(const char *const *from, int64_t offset, char *to, int64_t apart) {
 #define TALLY_ROW(k) (*(const four *)(const void *)(from[k] + offset))
     const four a = TALLY_ROW(0), b = TALLY_ROW(1), c = TALLY_ROW(2), d = TALLY_ROW(3);
 #undef TALLY_ROW
@@ -57,35 +57,35 @@ static inline void turn_four(const char *const *from, int64_t offset, char *to, 
     *(four *)(void *)(to + 2 * apart) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
     *(four *)(void *)(to + 3 * apart) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
-static inline void turn_two(const char *const *from, int64_t offset, char *to, int64_t apart) {
+static inline void transpose_two(const char *const *from, int64_t offset, char *to, int64_t apart) {
     const two a = *(const two *)(const void *)(from[0] + offset), b = *(const two *)(const void *)(from[1] + offset);
     *(two *)(void *)to = __builtin_shufflevector(a, b, 0, 2);
     *(two *)(void *)(to + apart) = __builtin_shufflevector(a, b, 1, 3);
 }
 /* What is said of the vectors is copied first: numbers are written through pointers to anything. */
-#define TALLY_TURN(name, turn, side, bytes)                                                           \
-    static int64_t name(const vectors *all) {                                                         \
-        const vectors v = *all;                                                                       \
-        const int64_t apart = v.apart * (bytes), last = v.features - (side);                          \
-        int64_t i = 0;                                                                                \
-        for (; i + (side) <= v.n; i += (side)) {                                                      \
-            const char *from[side];                                                                   \
-            char *const to = v.to + i * (bytes);                                                      \
-            for (int k = 0; k < (side); k++) from[k] = vector_at(&v, i + k);                          \
-            for (int64_t f = 0; f < last; f += (side)) turn(from, f *(bytes), to + f * apart, apart); \
-            turn(from, last *(bytes), to + last * apart, apart);                                      \
-        }                                                                                             \
-        return i;                                                                                     \
+#define TALLY_TRANSPOSE(name, transpose, side, bytes)                                                      \
+    static int64_t name(const vectors *all) {                                                              \
+        const vectors v = *all;                                                                            \
+        const int64_t apart = v.apart * (bytes), last = v.features - (side);                               \
+        int64_t i = 0;                                                                                     \
+        for (; i + (side) <= v.n; i += (side)) {                                                           \
+            const char *from[side];                                                                        \
+            char *const to = v.to + i * (bytes);                                                           \
+            for (int k = 0; k < (side); k++) from[k] = vector_at(&v, i + k);                               \
+            for (int64_t f = 0; f < last; f += (side)) transpose(from, f *(bytes), to + f * apart, apart); \
+            transpose(from, last *(bytes), to + last * apart, apart);                                      \
+        }                                                                                                  \
+        return i;                                                                                          \
     }
-TALLY_TURN(turn_fours, turn_four, 4, 4)
-TALLY_TURN(turn_twos, turn_two, 2, 8)
-#undef TALLY_TURN
+TALLY_TRANSPOSE(transpose_fours, transpose_four, 4, 4)
+TALLY_TRANSPOSE(transpose_twos, transpose_two, 2, 8)
+#undef TALLY_TRANSPOSE
 
 static void copy_apart(const vectors *v, size_t bytes) {
     const bool side_by_side = v->stride == (int64_t)bytes;
     int64_t done = 0;
-    if (bytes == 4 && side_by_side && v->features >= 4) done = turn_fours(v);
-    if (bytes == 8 && side_by_side && v->features >= 2) done = turn_twos(v);
+    if (bytes == 4 && side_by_side && v->features >= 4) done = transpose_fours(v);
+    if (bytes == 8 && side_by_side && v->features >= 2) done = transpose_twos(v);
     copy_numbers(v, done, v->n, bytes);
 }
 

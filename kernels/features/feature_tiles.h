@@ -61,7 +61,7 @@ TALLY_FN int64_t tally_segment_between(const tally_group_work *group, int64_t ea
 typedef struct tally_leaf_at {
     int64_t segment, leaf, begin, end;
     int64_t from, until;
-    int64_t turns; /* at most, whatever the offsets say */
+    int64_t iterations; /* at most, whatever the offsets say */
     int32_t log_leaf;
 } tally_leaf_at;
 
@@ -73,7 +73,7 @@ TALLY_FN void tally_step_leaf(tally_leaf_at *at) {
 }
 /* Goes on to the first leaf of the tile from here on; 0: there is none. */
 TALLY_FN int32_t tally_find_leaf(const tally_group_work *group, tally_leaf_at *at) {
-    for (; at->turns > 0 && at->segment < group->segments; at->turns--) {
+    for (; at->iterations > 0 && at->segment < group->segments; at->iterations--) {
         if (tally_find_places(group, at->segment, &at->begin, &at->end)) {
             const int64_t behind = at->leaf << at->log_leaf, position = at->segment + at->begin + behind;
             const int32_t is_there = at->leaf == 0 || behind < at->end - at->begin;
@@ -98,7 +98,7 @@ TALLY_FN tally_leaf_at tally_open_tile(const tally_group_work *group, int32_t lo
     at.log_leaf = log_leaf;
     at.from = tile * group->each;
     at.until = at.from + group->each;
-    at.turns = group->each + 4;
+    at.iterations = group->each + 4;
     at.segment = tally_segment_between(group, 1, at.from, segments[0], segments[1]);
     at.leaf = 0;
     if (!tally_find_places(group, at.segment, &at.begin, &at.end)) at.begin = at.end = 0;

@@ -67,17 +67,17 @@ TALLY_FN TALLY_TYPE_NAME(across)
 }
 
 /* A longer one, in order. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
- * visits its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. A visit
+ * takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. An iteration
  * takes one column of more than two values, or as many as have TALLY_ABREAST values, with the tree above them. */
 TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(walk_columns)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
     TALLY_TYPE_NAME(across) here[TALLY_ABREAST], partial[TALLY_WALK_BITS];
-    const int32_t log_taken = n <= TALLY_DEVICE_COLUMNS       ? 3 /* columns of a visit */
+    const int32_t log_taken = n <= TALLY_DEVICE_COLUMNS       ? 3 /* columns of an iteration */
                               : n <= 2 * TALLY_DEVICE_COLUMNS ? 2
                                                               : 0;
     int32_t column = 0;
     TALLY_ROLL
-    for (int32_t visit = 0; visit < TALLY_DEVICE_COLUMNS; visit += 1 << log_taken) {
+    for (int32_t iteration = 0; iteration < TALLY_DEVICE_COLUMNS; iteration += 1 << log_taken) {
         int32_t carries = 1;
         TALLY_NAME(clear_columns)(here, TALLY_ABREAST);
         if (log_taken == 0)
@@ -95,7 +95,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
         TALLY_UNROLL
         for (int32_t bit = 0; bit < TALLY_WALK_BITS; bit++) {
             if (bit < log_taken) continue;
-            if (carries && !(visit >> bit & 1)) {
+            if (carries && !(iteration >> bit & 1)) {
                 partial[bit] = here[0];
                 carries = 0;
             } else if (carries)
@@ -107,7 +107,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
             if (column & bit) break;
         }
     }
-    return here[0]; /* after the last visit, whose bits are all 1, that is all of them */
+    return here[0]; /* after the last iteration, whose bits are all 1, that is all of them */
 }
 
 TALLY_FN TALLY_TYPE_NAME(across)

@@ -20,7 +20,7 @@
 #else
 #define TALLY_RESIDENT 2
 #endif
-/* log2 of the columns that a thread visits: at least 8 share a leaf. */
+/* log2 of the columns that a thread takes: at least 8 share a leaf. */
 #define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 6 : TALLY_BYTES == 2 ? 5 : TALLY_BYTES == 4 ? 4 : 3)
 #define TALLY_LEAST_SUBS 8                   /* of a panel (src/cuda/rows.c) */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 5) /* of a number up to TALLY_CHUNK_LEAVES */

@@ -50,7 +50,7 @@ TALLY_FN uint32_t tally_peers(int32_t digit, int32_t is_there) {
 TALLY_FN int32_t tally_peers_before(uint32_t peers) {
     return __builtin_popcount(peers & (((uint32_t)1 << tally_lane()) - 1));
 }
-/* Where the warp's part of its block's tile begins, and the key of a lane's turn in it. */
+/* Where the warp's part of its block's tile begins, and the key of a lane's iteration in it. */
 TALLY_FN int64_t tally_first_key(void) {
     return (int64_t)tally_block() * TALLY_SORT_TILE + tally_warp() * (TALLY_SORT_TILE / TALLY_GROUP_WARPS) +
            tally_lane();
@@ -88,8 +88,8 @@ TALLY_ENTRY(tally_group_digits, tally_groups_work, 4) {
     const tally_group_work *group = &work.group;
     const int64_t first = tally_first_key();
     tally_clear_digits(counts);
-    for (int32_t turn = 0; turn < TALLY_SORT_EACH; turn++) {
-        const int64_t i = first + turn * TALLY_WARP;
+    for (int32_t iteration = 0; iteration < TALLY_SORT_EACH; iteration++) {
+        const int64_t i = first + iteration * TALLY_WARP;
         const int32_t is_there = i < group->vectors;
         (void)tally_count_digit(counts->of[tally_warp()], tally_digit(group, is_there ? group->keys[i] : 0), is_there);
     }
@@ -127,22 +127,23 @@ TALLY_ENTRY(tally_group_move, tally_groups_work, 4) {
     int32_t places[TALLY_SORT_EACH];
     tally_clear_digits(&shared->counts);
     TALLY_UNROLL
-    for (int32_t turn = 0; turn < TALLY_SORT_EACH; turn++) {
-        const int64_t i = first + turn * TALLY_WARP;
+    for (int32_t iteration = 0; iteration < TALLY_SORT_EACH; iteration++) {
+        const int64_t i = first + iteration * TALLY_WARP;
         const int32_t is_there = i < group->vectors;
-        keys[turn] = is_there ? group->keys[i] : 0;
-        places[turn] = tally_count_digit(shared->counts.of[tally_warp()], tally_digit(group, keys[turn]), is_there);
+        keys[iteration] = is_there ? group->keys[i] : 0;
+        places[iteration] =
+            tally_count_digit(shared->counts.of[tally_warp()], tally_digit(group, keys[iteration]), is_there);
     }
     tally_barrier();
     tally_place_digits(shared, tally_sum_warps(&shared->counts));
     tally_barrier();
     TALLY_UNROLL
-    for (int32_t turn = 0; turn < TALLY_SORT_EACH; turn++) {
-        const int64_t i = first + turn * TALLY_WARP;
-        const int32_t digit = tally_digit(group, keys[turn]);
-        const int32_t at = shared->begins[digit] + shared->counts.of[tally_warp()][digit] + places[turn];
+    for (int32_t iteration = 0; iteration < TALLY_SORT_EACH; iteration++) {
+        const int64_t i = first + iteration * TALLY_WARP;
+        const int32_t digit = tally_digit(group, keys[iteration]);
+        const int32_t at = shared->begins[digit] + shared->counts.of[tally_warp()][digit] + places[iteration];
         if (i >= group->vectors) continue;
-        shared->keys[at] = keys[turn];
+        shared->keys[at] = keys[iteration];
         shared->order[at] = group->order != 0 ? group->order[i] : (uint32_t)i;
     }
     tally_barrier();

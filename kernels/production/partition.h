@@ -53,19 +53,19 @@ TALLY_FN int64_t tally_length(const tally_partition *partition, int64_t i) {
     return length < 0 || length >> 48 != 0 ? -1 : length;
 }
 
-/* A turn of a block: each thread has rows of 4 lengths side by side; a warp has those of a row side by side, too, and
- * its rows one behind the other. */
+/* An iteration of a block: each thread has rows of 4 lengths side by side; a warp has those of a row side by side, too,
+ * and its rows one behind the other. */
 enum {
     TALLY_PARTITION_FOUR = 4,
     TALLY_PARTITION_ROW = TALLY_PARTITION_FOUR * TALLY_WARP,
     TALLY_PARTITION_ROWS = TALLY_PARTITION_EACH / TALLY_PARTITION_FOUR,
-    TALLY_PARTITION_TURN = TALLY_BLOCK * TALLY_PARTITION_EACH
+    TALLY_PARTITION_ITERATION = TALLY_BLOCK * TALLY_PARTITION_EACH
 };
-TALLY_FN int64_t tally_first_of_turn(int32_t turn) {
-    return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + turn * TALLY_PARTITION_TURN;
+TALLY_FN int64_t tally_first_of_iteration(int32_t iteration) {
+    return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + iteration * TALLY_PARTITION_ITERATION;
 }
-TALLY_FN int64_t tally_first_of_row(int32_t turn, int32_t row) {
-    return tally_first_of_turn(turn) + (tally_warp() * TALLY_PARTITION_ROWS + row) * TALLY_PARTITION_ROW +
+TALLY_FN int64_t tally_first_of_row(int32_t iteration, int32_t row) {
+    return tally_first_of_iteration(iteration) + (tally_warp() * TALLY_PARTITION_ROWS + row) * TALLY_PARTITION_ROW +
            TALLY_PARTITION_FOUR * tally_lane();
 }
 /* Lengths i ... i + 3; for one that does not fit 31 bits, an odd one, something that does not either. */
@@ -90,10 +90,10 @@ TALLY_ENTRY(tally_partition_sums, tally_offsets_work, 4) {
     const tally_partition *partition = &work.partition;
     int64_t sum = 0, total, bad;
     int32_t is_bad = 0, is_odd = 0;
-    for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_PARTITION_TURN; turn++) {
+    for (int32_t iteration = 0; iteration < TALLY_LENGTHS_BLOCK / TALLY_PARTITION_ITERATION; iteration++) {
         TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++) {
-            const tally_quad four = tally_four_lengths(partition, tally_first_of_row(turn, row));
+            const tally_quad four = tally_four_lengths(partition, tally_first_of_row(iteration, row));
             is_odd |= (int32_t)((four.w[0] | four.w[1] | four.w[2] | four.w[3]) >> 31);
             sum += (int64_t)four.w[0] + four.w[1] + four.w[2] + four.w[3];
         }
@@ -168,11 +168,11 @@ TALLY_FN void tally_put_four(const tally_partition *partition, int64_t i, int64_
             tally_put_offset(partition, partition->count, at + from.w[e] + lengths->w[e]);
     }
 }
-/* A turn, one length for each thread at a time, of any size; gives the offset behind it. */
-TALLY_FN int64_t tally_put_turn(const tally_partition *partition, int32_t turn, int64_t before,
-                                tally_scan_shared *shared) {
+/* An iteration, one length for each thread at a time, of any size; gives the offset behind it. */
+TALLY_FN int64_t tally_put_iteration(const tally_partition *partition, int32_t iteration, int64_t before,
+                                     tally_scan_shared *shared) {
     for (int32_t k = 0; k < TALLY_PARTITION_EACH; k++) {
-        const int64_t i = tally_first_of_turn(turn) + k * TALLY_BLOCK + tally_thread(),
+        const int64_t i = tally_first_of_iteration(iteration) + k * TALLY_BLOCK + tally_thread(),
                       length = tally_length(partition, i);
         int64_t total, at = before + tally_sum_before(length < 0 ? 0 : length, shared, &total);
         if (i < partition->count) tally_put_offset(partition, i, at);
@@ -186,13 +186,13 @@ TALLY_ENTRY(tally_partition_lengths, tally_offsets_work, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_partition *partition = &work.partition;
     int64_t before = partition->sums[tally_block()];
-    for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_PARTITION_TURN; turn++) {
+    for (int32_t iteration = 0; iteration < TALLY_LENGTHS_BLOCK / TALLY_PARTITION_ITERATION; iteration++) {
         tally_quad lengths[TALLY_PARTITION_ROWS];
         uint32_t sums[TALLY_PARTITION_ROWS];
         int64_t mine = 0, total, at;
         TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++)
-            lengths[row] = tally_four_lengths(partition, tally_first_of_row(turn, row));
+            lengths[row] = tally_four_lengths(partition, tally_first_of_row(iteration, row));
         TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++) {
             const uint32_t *w = lengths[row].w;
@@ -200,15 +200,15 @@ TALLY_ENTRY(tally_partition_lengths, tally_offsets_work, 4) {
             mine += (int64_t)w[0] + w[1] + w[2] + w[3];
         }
         at = before + tally_sum_before(mine, shared, &total);
-        if (total > INT32_MAX) { /* the same in all threads: sums of a turn exceed 32 bits, as any odd one does */
-            before = tally_put_turn(partition, turn, before, shared);
+        if (total > INT32_MAX) { /* the same in all threads: sums of an iteration exceed 32 bits, as any odd one does */
+            before = tally_put_iteration(partition, iteration, before, shared);
             continue;
         }
         at = tally_of_lane64(at, 0); /* before the warp's */
         TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++) {
             const uint32_t until = tally_sum_of_lanes_until32(sums[row]);
-            tally_put_four(partition, tally_first_of_row(turn, row), at + (until - sums[row]), &lengths[row]);
+            tally_put_four(partition, tally_first_of_row(iteration, row), at + (until - sums[row]), &lengths[row]);
             at += tally_shuffle(until, TALLY_WARP - 1);
         }
         before += total;

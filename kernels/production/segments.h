@@ -143,8 +143,8 @@ typedef struct opening_t {
 } opening_t;
 
 typedef struct shared_t {
-    int32_t is_none; /* there is no tile any more, and no opening */
-    int32_t round;   /* which one of the block's it is: here, so that the consumers needs no register for it */
+    int32_t is_none;   /* there is no tile any more, and no opening */
+    int32_t iteration; /* which one of the block's it is: here, so that the consumers needs no register for it */
     tally_mbarrier come, left; /* it has been copied; the consumers's warps are done with it */
 #if TALLY_IS_SORTED
     waiting_t waiting;
@@ -169,15 +169,19 @@ typedef struct all_shared_t {
     in_strips_t in_strips;
 #endif
 } all_shared_t;
-/* The round-th tile of a block goes where the one `buffers` before it was, which is 1 or 2, and there it is the
- * phase-th. */
-TALLY_FN int32_t buffer_of(const tally_partition *partition, int32_t round) { return round & partition->log_buffers; }
-TALLY_FN int32_t phase_of(const tally_partition *partition, int32_t round) { return round >> partition->log_buffers; }
-TALLY_FN shared_t *shared_of(const tally_partition *partition, all_shared_t *all, int32_t round) {
-    return &all->of[buffer_of(partition, round)];
+/* The tile of iteration number `iteration` of a block goes where the one `buffers` before it was, which is 1 or 2, and
+ * there it is the phase-th. */
+TALLY_FN int32_t buffer_of(const tally_partition *partition, int32_t iteration) {
+    return iteration & partition->log_buffers;
 }
-TALLY_FN opening_t *opening_of(all_shared_t *all, int32_t round) {
-    return &all->openings[round & (2 * TALLY_MOST_BUFFERS - 1)];
+TALLY_FN int32_t phase_of(const tally_partition *partition, int32_t iteration) {
+    return iteration >> partition->log_buffers;
+}
+TALLY_FN shared_t *shared_of(const tally_partition *partition, all_shared_t *all, int32_t iteration) {
+    return &all->of[buffer_of(partition, iteration)];
+}
+TALLY_FN opening_t *opening_of(all_shared_t *all, int32_t iteration) {
+    return &all->openings[iteration & (2 * TALLY_MOST_BUFFERS - 1)];
 }
 
 typedef struct tile_t {
@@ -347,18 +351,19 @@ TALLY_FN void copy_values(const tally_segments_work *work, const tally_piece *pi
 TALLY_FN void bring_tiles(const tally_segments_work *work, all_shared_t *all, char *buffers) {
     const tally_partition *partition = &work->partition;
     TALLY_ROLLED
-    for (int32_t round = 0;; round++) {
-        const int32_t here = buffer_of(partition, round), phase = phase_of(partition, round);
+    for (int32_t iteration = 0;; iteration++) {
+        const int32_t here = buffer_of(partition, iteration), phase = phase_of(partition, iteration);
         const uint32_t tile = tally_arrive(partition->next, UINT32_MAX);
         const int32_t is_none = tile >= (uint64_t)partition->tiles;
-        opening_t *const opening = opening_of(all, round);
-        shared_t *const its = shared_of(partition, all, round);
+        opening_t *const opening = opening_of(all, iteration);
+        shared_t *const its = shared_of(partition, all, iteration);
         if (!is_none) open_tile(work, tile, opening);
         if (phase > 0) tally_mbarrier_wait(&its->left, phase - 1);
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
-        if (round > 0) tally_mbarrier_wait(&shared_of(partition, all, round - 1)->come, phase_of(partition, round - 1));
+        if (iteration > 0)
+            tally_mbarrier_wait(&shared_of(partition, all, iteration - 1)->come, phase_of(partition, iteration - 1));
         its->is_none = is_none;
-        its->round = round;
+        its->iteration = iteration;
         if (is_none) {
             tally_mbarrier_arrive(&its->come);
             return;
@@ -424,20 +429,20 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
     return flags | take_own(work, &tile, its, all);
 }
 TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, char *buffers) {
-    for (int32_t round = 0, next;; round = next) {
-        shared_t *const its = shared_of(&work->partition, shared, round);
-        const opening_t *const opening = opening_of(shared, round);
-        tally_mbarrier_wait(&its->come, phase_of(&work->partition, round));
+    for (int32_t iteration = 0, next;; iteration = next) {
+        shared_t *const its = shared_of(&work->partition, shared, iteration);
+        const opening_t *const opening = opening_of(shared, iteration);
+        tally_mbarrier_wait(&its->come, phase_of(&work->partition, iteration));
         if (its->is_none) return;
         const int32_t flags =
             take_tile(work, shared, its, opening,
-                      buffers + buffer_of(&work->partition, round) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
+                      buffers + buffer_of(&work->partition, iteration) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
         if (flags != 0 &&
             (flags & ~tally_look32(&shared->flags)) != 0) { /* once for each that there is, more or less */
             raise_flags(work, flags);
             tally_or32(&shared->flags, flags);
         }
-        next = its->round + 1;
+        next = its->iteration + 1;
         tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not
                                  meet */
         tally_mbarrier_arrive(&its->left);

@@ -6,7 +6,7 @@
  *     TALLY_NAME(name), TALLY_TYPE_NAME(name)      the names of functions and types for it
  *
  * which are undone here. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
- * visits its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
+ * takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
 #include "order/fold.h"
 #include "rows/panel.h"
 
@@ -25,14 +25,14 @@ TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(walk_so)(const panel_t *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
                         const aims_t *aims, const int32_t is_whole, const int32_t is_full) {
     TALLY_TYPE_NAME(across) sum, partial[TALLY_WALK_BITS];
-    const int32_t visits = columns > panel->subs ? columns / panel->subs : 1;
+    const int32_t iterations = columns > panel->subs ? columns / panel->subs : 1;
     const int64_t step_x = columns * panel->x.row, step_y = columns * panel->y.row;
     int32_t column = panel->sub;
     (void)aims, (void)partial, (void)step_y;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) sum.v[v] = TALLY_NOTHING;
     if (panel->sub >= columns) return sum;
-    for (int32_t visit = 0; visit < visits; visit++) {
+    for (int32_t iteration = 0; iteration < iterations; iteration++) {
         strip_t x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
         TALLY_TYPE_NAME(across) here;
         const char *from_x = panel->x.first + (at + column) * panel->x.row,
@@ -64,7 +64,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
             int32_t carries = 1;
             TALLY_UNROLL
             for (int32_t bit = 0; bit < TALLY_WALK_BITS; bit++) {
-                if (carries && !(visit >> bit & 1)) {
+                if (carries && !(iteration >> bit & 1)) {
                     partial[bit] = here;
                     carries = 0;
                 } else if (carries) {
@@ -72,7 +72,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
                     for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_COMBINE(partial[bit].v[v], here.v[v]);
                 }
             }
-            sum = here; /* after the last visit, whose bits are all 1, that is all of them */
+            sum = here; /* after the last iteration, whose bits are all 1, that is all of them */
         }
         for (int32_t bit = columns / 2; bit >= panel->subs; bit /= 2) { /* the next number with its bits reversed */
             column ^= bit;

@@ -43,8 +43,8 @@ TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *ti
 
 /* The lanes' segments i, whatever they are, but for those that wait. True: all of them do, and nothing else is listed,
  * so that the list is spared. */
-TALLY_FN int32_t take_turn(const tally_segments_work *work, const tile_t *tile, int32_t i, int32_t lane, lists_t *lists,
-                           int32_t *flags) {
+TALLY_FN int32_t take_iteration(const tally_segments_work *work, const tile_t *tile, int32_t i, int32_t lane,
+                                lists_t *lists, int32_t *flags) {
     const int32_t is_there = i < tile->own;
     const span_t span = span_of(tile, i, is_there);
     *flags |= span.flags;
@@ -63,21 +63,21 @@ TALLY_FN int32_t take_turn(const tally_segments_work *work, const tile_t *tile, 
         *flags |= take_long(work, tile, i, span, many);
     return 0;
 }
-/* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp
- * waits for another. */
+/* In iterations of TALLY_WARP segments for each warp. Those that wait are taken as soon as they are as many, or the
+ * last: no warp waits for another. */
 TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, shared_t *its, all_shared_t *all) {
     uint16_t *const list = all->list + most_listed * tally_warp();
     const int32_t own = tile->own, lane = tally_lane();
     (void)its;
-    const turns_t turns = turns_of(own);
+    const iterations_t iterations = iterations_of(own);
     lists_t lists = {list, list + most_waiting, 0, 0};
     int32_t flags = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
-    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
-        const int32_t i = first + lane * turns.apart, least = own - first > TALLY_CONSUMERS ? TALLY_WARP : 1;
+    for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
+        const int32_t i = first + lane * iterations.apart, least = own - first > TALLY_CONSUMERS ? TALLY_WARP : 1;
         may_be_few =
             may_be_few && take_few(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &flags);
         if (may_be_few) continue; /* and nothing is listed */
-        int32_t is_spared = take_turn(work, tile, i, lane, &lists, &flags);
+        int32_t is_spared = take_iteration(work, tile, i, lane, &lists, &flags);
         while (is_spared || lists.listed >= least) {
             const int32_t count = is_spared || lists.listed > TALLY_WARP ? TALLY_WARP : lists.listed;
             if (!is_spared) lists.listed -= count;

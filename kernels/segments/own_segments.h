@@ -19,14 +19,14 @@ TALLY_FN int32_t sum_until(int32_t mine) {
     return mine;
 }
 
-/* A warp's first segment of each turn is TALLY_CONSUMERS behind that of the turn before, and its lanes' are `apart`:
- * where there are few, warps take them one by one. */
+/* A warp's first segment of each iteration is TALLY_CONSUMERS behind that of the iteration before, and its lanes' are
+ * `apart`: where there are few, warps take them one by one. */
 #define TALLY_FEW_OWN (TALLY_CONSUMERS / 2)
-typedef struct turns_t {
+typedef struct iterations_t {
     int32_t first, apart;
-} turns_t;
-TALLY_FN turns_t turns_of(int32_t own) {
-    const turns_t few = {tally_warp(), TALLY_CONSUMER_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
+} iterations_t;
+TALLY_FN iterations_t iterations_of(int32_t own) {
+    const iterations_t few = {tally_warp(), TALLY_CONSUMER_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
     return own <= TALLY_FEW_OWN ? few : many;
 }
 

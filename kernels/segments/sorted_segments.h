@@ -52,9 +52,9 @@ TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *til
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - long_length),
                   longs = longest < room ? longest : room;
     if (count == 0) return 0;
-    const turns_t turns = turns_of(own);
-    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
-        const int32_t i = first + lane * turns.apart;
+    const iterations_t iterations = iterations_of(own);
+    for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
+        const int32_t i = first + lane * iterations.apart;
         const span_t span = span_of(tile, i, i < own);
         const int32_t length = length_of(span.n > 0 ? span.n : 1), waits = segment_waits(tile, span);
         uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
@@ -68,18 +68,18 @@ TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *til
 }
 TALLY_FN void begin_lists(shared_t *its) { clear_waiting(&its->waiting); }
 
-/* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
+/* In iterations of TALLY_WARP segments for each warp; then those that wait. Gives status flags. */
 TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, shared_t *its, all_shared_t *all) {
     const int32_t own = tile->own;
     waiting_t *const waiting = &its->waiting;
     int32_t flags = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
     if (own == 0) return 0; /* the same in all threads */
-    const turns_t turns = turns_of(own);
-    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
+    const iterations_t iterations = iterations_of(own);
+    for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
         may_be_few = may_be_few && take_few(work, tile, first, count, &flags);
         if (may_be_few) continue;
-        const int32_t i = first + tally_lane() * turns.apart;
+        const int32_t i = first + tally_lane() * iterations.apart;
         const span_t span = span_of(tile, i, i < own);
         flags |= span.flags;
         if (segment_waits(tile, span))

@@ -64,7 +64,7 @@ typedef char sums_fit[sizeof(strip_sums_t) <= TALLY_STRIP_BYTES ? 1 : -1];
 /* Beside them. */
 typedef struct in_strips_t {
     uint32_t heads[1 + TALLY_HEADS_BESIDE][most_strips]; /* in each strip, a bit for each place; 0 before */
-    int32_t turn, count;                                 /* whose these are; strips of the tile that had the others */
+    int32_t current, count;                              /* whose these are; strips of the tile that had the others */
     uint32_t most[TALLY_CONSUMER_WARPS], least[TALLY_CONSUMER_WARPS]; /* the range that each warp has found */
     int32_t high; /* values are guessed to be below this power of two */
 } in_strips_t;

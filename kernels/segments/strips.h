@@ -67,10 +67,10 @@ TALLY_FN void clear_around(const strips_t *strips, int32_t values, int32_t count
 TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, uint32_t *heads, int32_t before,
                           uint16_t *list, int32_t *count, int32_t *is_none) {
     const int32_t own = tile->own;
-    const turns_t turns = turns_of(own);
+    const iterations_t iterations = iterations_of(own);
     int32_t flags = 0;
-    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
-        const int32_t i = first + tally_lane() * turns.apart, is_there = i < own;
+    for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
+        const int32_t i = first + tally_lane() * iterations.apart, is_there = i < own;
         const span_t span = span_of(tile, i, is_there);
         const uint32_t some = tally_ballot(span.n > 2), those_before = some & (((uint32_t)1 << tally_lane()) - 1);
         flags |= span.flags;

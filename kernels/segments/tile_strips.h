@@ -9,7 +9,7 @@
 TALLY_FN void begin_strips(all_shared_t *all) {
     for (int32_t k = tally_thread(); k < (int32_t)(sizeof all->in_strips.heads / 4); k += TALLY_SEGMENTS_BLOCK)
         (&all->in_strips.heads[0][0])[k] = 0;
-    if (tally_thread() == 0) all->in_strips.high = first_guess, all->in_strips.turn = all->in_strips.count = 0;
+    if (tally_thread() == 0) all->in_strips.high = first_guess, all->in_strips.current = all->in_strips.count = 0;
 }
 TALLY_FN int32_t is_for_strips(const tile_t *tile) {
     const int32_t own = tile->own;
@@ -26,7 +26,7 @@ TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile
     range_t range = no_range();
     int32_t is_none = 0, listed = 0;
     strips.values = (char *)(uint64_t)(tile->x - before);
-    strips.heads = in->heads[TALLY_HEADS_BESIDE ? in->turn : 0];
+    strips.heads = in->heads[TALLY_HEADS_BESIDE ? in->current : 0];
     strips.others = in->heads[TALLY_HEADS_BESIDE && strips.heads == in->heads[0]];
     strips.before = before;
     if (warp == TALLY_CONSUMER_WARPS - 1) mark_leaves(strips.heads, before, tile->opening);
@@ -34,7 +34,7 @@ TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile
     *flags |= mark_own(work, tile, strips.heads, before, list, &listed, &is_none);
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (TALLY_IS_ANCHORED) strips.last = last_bit(in->high, log_in_tile(tile->values));
-    if (TALLY_HEADS_BESIDE && tally_thread() == 0) in->turn = strips.heads == in->heads[0];
+    if (TALLY_HEADS_BESIDE && tally_thread() == 0) in->current = strips.heads == in->heads[0];
     add_strips(&strips, count, in->count, &range);
     range.most = tally_warp_max(is_none ? UINT32_MAX : range.most);
     range.least = tally_warp_min(range.least);
