@@ -117,9 +117,9 @@ typedef struct tally_quad {
 #define TALLY_SHARED(type, name)                 \
     __shared__ __align__(16) type name##_shared; \
     type *const name = &name##_shared
-#define TALLY_SHARED_BUFFER(name, bytes)                 \
-    extern __shared__ __align__(128) char name##_room[]; \
-    char *const name = name##_room
+#define TALLY_SHARED_BUFFER(name, bytes)                  \
+    extern __shared__ __align__(128) char name##_bytes[]; \
+    char *const name = name##_bytes
 
 TALLY_FN int32_t tally_thread(void) { return (int32_t)threadIdx.x; }
 TALLY_FN int32_t tally_thread_again(void) {

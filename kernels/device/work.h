@@ -7,7 +7,7 @@
 #include "features/groups.h"
 
 enum { TALLY_LOG_FAN = 6, TALLY_FAN = 1 << TALLY_LOG_FAN }; /* nodes that one warp combines: two for each lane */
-/* Rooms for nodes (or counters) of a level, from those of the level below; and of all levels (order/nodes.h). */
+/* Places for nodes (or counters) of a level, from those of the level below; and of all levels (order/nodes.h). */
 TALLY_FN int64_t tally_next_pitch(int64_t pitch) { return pitch / TALLY_FAN + 2; }
 TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
     int64_t all = pitch;

@@ -241,7 +241,7 @@ TALLY_FN void measure_segments(flat_t *flat, const chunk_t *c) {
 TALLY_FN double part_in_window(double m, int32_t exponent, int32_t top, const int32_t binades, int32_t *is_lost) {
     int32_t above = top - exponent; /* of a zero anything */
     above = above < 0 ? 0 : above > 700 ? 700 : above;
-    const double part = tally_cut_below(m, above - binades);
+    const double part = tally_truncate_below(m, above - binades);
     *is_lost |= part != m;
     return part * tally_from_bits_f64((int64_t)(1023 - above) << 52);
 }

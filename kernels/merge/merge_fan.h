@@ -11,7 +11,7 @@ enum {
                                              : 1,
     TALLY_F(TILE) = TALLY_MERGE_TILE_OF(TALLY_M(EACH), TALLY_MERGE_FAN),
     /* Pieces begin at multiples of 16 bytes, or as far behind as in memory; threads look past the end of theirs. */
-    TALLY_F(ROOM) = TALLY_F(TILE) + TALLY_MERGE_FAN * 32 / (TALLY_MERGE_BITS / 8) + TALLY_M(EACH) + 1
+    TALLY_F(CAPACITY) = TALLY_F(TILE) + TALLY_MERGE_FAN * 32 / (TALLY_MERGE_BITS / 8) + TALLY_M(EACH) + 1
 };
 
 /* ---- boundaries ---- */
@@ -121,7 +121,7 @@ typedef struct TALLY_F(piece) {
 } TALLY_F(piece);
 
 typedef struct TALLY_F(shared) {
-    TALLY_M(bits) values[TALLY_F(ROOM)];
+    TALLY_M(bits) values[TALLY_F(CAPACITY)];
     TALLY_F(piece) pieces[TALLY_MERGE_FAN];
     uint16_t joins[TALLY_MERGE_BLOCK]; /* where each thread begins in its first piece, in the first pass */
 } TALLY_F(shared);
@@ -359,7 +359,7 @@ TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(values), tally_merge_pass, TALLY_MERGE
 }
 
 typedef struct TALLY_F(order) {
-    uint16_t of[TALLY_F(ROOM)];
+    uint16_t of[TALLY_F(CAPACITY)];
 } TALLY_F(order);
 TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), tally_merge_pass,
                TALLY_MERGE_BITS == 64 && TALLY_MERGE_FAN < 8 ? 4 : 3) {

@@ -88,10 +88,10 @@ TALLY_FN void raise_flags(const tally_segments_work *work, int32_t flags) {
 /* ---- a tile ---- */
 
 enum {
-    values_room = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
+    values_capacity = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves
        at least. */
-    most_leaves = 2 * (values_room / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
+    most_leaves = 2 * (values_capacity / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
     /* Sorted, all segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of
      * these wait, a segment has 8 values and an end on average; if all others are empty, a value and 8 ends. And there
      * may be fewer than TALLY_WARP, where a warp looks last. */
@@ -99,12 +99,12 @@ enum {
     if_others_wait = 8 * bytes_of_value + TALLY_END_BYTES,
     if_others_are_empty = bytes_of_value + 8 * TALLY_END_BYTES,
     least_each = if_others_wait < if_others_are_empty ? if_others_wait : if_others_are_empty,
-    most_sorted = values_room / least_each + 4 * TALLY_CONSUMER_WARPS,
+    most_sorted = values_capacity / least_each + 4 * TALLY_CONSUMER_WARPS,
     /* Else, of each warp, fewer than TALLY_WARP, and as many more at once. */
     most_waiting = TALLY_IS_SORTED ? most_sorted : 2 * TALLY_WARP,
     /* Those of more than 64 values wait, too, where quarters of a warp take them; with room to see that there are
        more. */
-    most_longs = values_room / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) + TALLY_WARP,
+    most_longs = values_capacity / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) + TALLY_WARP,
     /* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of
      * some hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured.
      */
@@ -115,7 +115,7 @@ enum {
     most_in_strips_of_warp = (most_in_strips + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP,
     most_listed = TALLY_IN_STRIPS ? most_in_strips_of_warp : most_waiting + (TALLY_BY_QUARTERS ? most_longs : 0),
     /* One list, or one of each warp's own. */
-    list_room = TALLY_IS_SORTED ? most_waiting : TALLY_CONSUMER_WARPS * most_listed
+    list_capacity = TALLY_IS_SORTED ? most_waiting : TALLY_CONSUMER_WARPS * most_listed
 };
 typedef char list_is_enough[TALLY_IS_SORTED || (int32_t)most_listed >= (int32_t)most_waiting ? 1 : -1];
 /* Segments that wait for others of about their length, by numbers that say how long they are (segments/own_segments.h).
@@ -164,7 +164,7 @@ typedef struct all_shared_t {
                                                           those of all buffers */
     shared_t of[TALLY_MOST_BUFFERS];
     int32_t flags; /* that all blocks have */
-    uint16_t list[list_room];
+    uint16_t list[list_capacity];
 #if TALLY_IN_STRIPS
     in_strips_t in_strips;
 #endif
@@ -255,8 +255,8 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
     const int64_t behind = ends_behind ? to.leaf * partition->leaf : 0;
     o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= partition->count &&
                  begun <= (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES && from.value >= 0 &&
-                 values >= 0 && to.value <= work->partition.values && values <= values_room &&
-                 values * partition->weight + begun * partition->offset_bytes <= values_room;
+                 values >= 0 && to.value <= work->partition.values && values <= values_capacity &&
+                 values * partition->weight + begun * partition->offset_bytes <= values_capacity;
     /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that.
      */
     o->is_good = o->is_good && from.end >= from.value && to.end >= to.value &&

@@ -47,10 +47,10 @@ TALLY_FN void clear_waiting(waiting_t *waiting) { waiting->counted[tally_lane()]
 TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *tile, waiting_t *waiting, uint16_t *list) {
     const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
     const int32_t mine = (int32_t)waiting->counted[last - lane], until = sum_until(mine);
-    const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = most_waiting,
-                  count = found < room ? found : room;
+    const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), capacity = most_waiting,
+                  count = found < capacity ? found : capacity;
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - long_length),
-                  longs = longest < room ? longest : room;
+                  longs = longest < capacity ? longest : capacity;
     if (count == 0) return 0;
     const iterations_t iterations = iterations_of(own);
     for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
@@ -59,9 +59,9 @@ TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *til
         const int32_t length = length_of(span.n > 0 ? span.n : 1), waits = segment_waits(tile, span);
         uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
         if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
-        if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
+        if (waits && at < (uint32_t)capacity) list[at] = (uint16_t)i;
     }
-    if (found > room && lane == 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS); /* they overlap */
+    if (found > capacity && lane == 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS); /* they overlap */
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (tally_warp() == TALLY_CONSUMER_WARPS - 1) clear_waiting(waiting); /* for the next tile */
     return take_all_listed(work, tile, list, longs, count);

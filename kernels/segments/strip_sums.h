@@ -35,11 +35,11 @@ TALLY_FN TALLY_EXPAND parts_of(strip_sum_t a) { return TALLY_OF(a); }
  * strips is added up, which marks others. */
 #define TALLY_HEADS_BESIDE TALLY_IS_F64
 enum {
-    most_strips = (values_room + 16 - 1) / TALLY_STRIP_BYTES + 1,
+    most_strips = (values_capacity + 16 - 1) / TALLY_STRIP_BYTES + 1,
     strip_quads = TALLY_STRIP_BYTES / 16,
     strip_values = TALLY_STRIP_BYTES /
                    TALLY_BYTES, /* values; an odd number of quads, so that lanes that read theirs ask for all banks */
-    sums_room = (TALLY_STRIP_BYTES - (TALLY_HEADS_BESIDE ? 0 : 4)) / TALLY_SUM_BYTES - 1,
+    sums_capacity = (TALLY_STRIP_BYTES - (TALLY_HEADS_BESIDE ? 0 : 4)) / TALLY_SUM_BYTES - 1,
     log_meet = 8,     /* of the values that meet in one f64: 9 strips */
     few_strips = 255, /* of which lanes of a warp have 8 each; where a tile may have more, twice as many values meet */
     most_alone = 7 * strip_values - 1, /* values of a segment that one thread adds up, at most */
@@ -54,7 +54,7 @@ typedef char heads_are_bits[strip_values <= 32 ? 1 : -1];
  * values and fewer have no heads of their own, so that two may be 1 apart, and the next is then 3: 14 of f32 would be
  * the most, 7 of f64, and there is room for 12, and 6, which are hardly ever exceeded. */
 typedef struct strip_sums_t {
-    strip_sum_t left[sums_room + 1];
+    strip_sum_t left[sums_capacity + 1];
 #if !TALLY_HEADS_BESIDE
     uint32_t heads; /* head flags: a bit for each place but the first */
 #endif

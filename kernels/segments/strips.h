@@ -39,7 +39,7 @@ TALLY_FN int32_t log_in_tile(int32_t values) {
 /* Strip and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it
  * is right below 2^18 / 20. */
 TALLY_FN int32_t strip_of(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / strip_values) >> 18); }
-typedef char strip_is[28 % strip_values == 0 && values_room / TALLY_BYTES + 4 < 13107 ? 1 : -1];
+typedef char strip_is[28 % strip_values == 0 && values_capacity / TALLY_BYTES + 4 < 13107 ? 1 : -1];
 
 TALLY_FN void mark(uint32_t *heads, int32_t place) {
     const int32_t strip = strip_of(place);
@@ -118,7 +118,7 @@ TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t heads, r
         if (v % 2 != 0) range->most = size > range->most ? size : range->most;
         range->least = its.least < range->least ? its.least : range->least;
     }
-    sums->left[sums_room] = sum;
+    sums->left[sums_capacity] = sum;
 }
 /* Adds up all strips, and finds the range of their values. */
 TALLY_FN void add_strips(const strips_t *strips, int32_t count, int32_t count_before, range_t *range) {
@@ -128,7 +128,7 @@ TALLY_FN void add_strips(const strips_t *strips, int32_t count, int32_t count_be
     for (int32_t strip = tally_thread(); strip < count; strip += TALLY_CONSUMERS) {
         uint32_t mine = strips->heads[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
         strips->others[strip] = 0;
-        if (__builtin_popcount(mine) > sums_room) range->most = UINT32_MAX, mine = 0;
+        if (__builtin_popcount(mine) > sums_capacity) range->most = UINT32_MAX, mine = 0;
         add_strip(strips, strip, mine, range);
     }
 }
@@ -143,7 +143,7 @@ TALLY_FN strip_sum_t sum_left_of(const strips_t *strips, int32_t strip, int32_t 
 #else
     const uint32_t heads = sums->heads;
 #endif
-    return sums->left[to == strip_values ? sums_room : __builtin_popcount(heads & (((uint32_t)1 << to) - 2))];
+    return sums->left[to == strip_values ? sums_capacity : __builtin_popcount(heads & (((uint32_t)1 << to) - 2))];
 }
 /* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has
  * lost that. */
@@ -165,7 +165,7 @@ TALLY_FN TALLY_EXPAND sum_alone(const tally_segments_work *work, const opening_t
     strip_sum_t sum = sum_left_of(strips, last, to);
     if (from != 0) add_sum(&sum, sum_left_of(strips, first, from), -1);
     TALLY_ROLL
-    for (int32_t strip = first; strip < last; strip++) add_sum(&sum, sums_of(strips, strip)->left[sums_room], 1);
+    for (int32_t strip = first; strip < last; strip++) add_sum(&sum, sums_of(strips, strip)->left[sums_capacity], 1);
     TALLY_EXPAND all = parts_of(sum);
     if (all.p[0] == 0 && all.p[1] == 0 && are_minus_zero(work, o->from.value + at, o->from.value + at + n, 1))
         all = TALLY_OF(-0.0);

@@ -89,7 +89,7 @@ TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin
 }
 
 /* A double without its bits below 2^power. */
-TALLY_FN double tally_cut_below(double m, int32_t power) {
+TALLY_FN double tally_truncate_below(double m, int32_t power) {
     const int64_t bits = tally_bits_f64(m);
     const int32_t drop = power - ((int32_t)(bits >> 52 & 0x7ff) - 1075);
     if (drop <= 0) return m;

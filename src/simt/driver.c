@@ -211,7 +211,7 @@ static int device_attribute(int *value, int attribute, tally__cu_device device) 
     case TALLY_CU_DEVICE_MAJOR: *value = 9; break;
     case TALLY_CU_DEVICE_MINOR: *value = 0; break;
     case TALLY_CU_DEVICE_SHARED_OPT_IN:
-        *value = getenv("TALLY_SIMT_LITTLE_SHARED") != NULL ? TALLY_SIMT_SHARED_BYTES : TALLY_SIMT_MOST_ROOM;
+        *value = getenv("TALLY_SIMT_LITTLE_SHARED") != NULL ? TALLY_SIMT_SHARED_BYTES : TALLY_SIMT_MOST_DYNAMIC_SHARED;
         break;
     default: return TALLY_CU_INVALID_VALUE;
     }
@@ -319,7 +319,7 @@ static int function_set(tally__cu_function function, int attribute, int value) {
     REQUIRE(is_function(function), INVALID_HANDLE);
     if (attribute == TALLY_CU_FUNCTION_SHARED_CARVEOUT && value >= -1 && value <= 100)
         return TALLY_CU_SUCCESS; /* it has no cache */
-    REQUIRE(attribute == TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED && value >= 0 && value <= TALLY_SIMT_MOST_ROOM,
+    REQUIRE(attribute == TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED && value >= 0 && value <= TALLY_SIMT_MOST_DYNAMIC_SHARED,
             TALLY_CU_INVALID_VALUE);
     function->dynamic_shared = value;
     return TALLY_CU_SUCCESS;

@@ -61,7 +61,8 @@ typedef struct block {
     object objects[MOST_OBJECTS];
     size_t shared_bytes;
     char *shared_end; /* of what is laid out */
-    char shared[TALLY_SIMT_SHARED_BYTES + TALLY_SIMT_MOST_ROOM + MOST_OBJECTS * (GAP + MOST_ALIGNMENT) + 2 * GAP];
+    char shared[TALLY_SIMT_SHARED_BYTES + TALLY_SIMT_MOST_DYNAMIC_SHARED + MOST_OBJECTS * (GAP + MOST_ALIGNMENT) +
+                2 * GAP];
 } block;
 
 /* One launch at a time has the machine. */

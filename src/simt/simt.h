@@ -41,7 +41,7 @@ enum {
     TALLY_SIMT_MOST_BLOCKS = 8,
     TALLY_SIMT_MOST_THREADS = 1024,
     TALLY_SIMT_SHARED_BYTES = 48 << 10,
-    TALLY_SIMT_MOST_ROOM = 227 << 10
+    TALLY_SIMT_MOST_DYNAMIC_SHARED = 227 << 10
 };
 
 typedef struct tally__simt_settings {
