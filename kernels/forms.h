@@ -65,12 +65,12 @@
         K(EXACT, WHOLE, exact, TALLY_THREADS, tally_array_work)                                   \
     U(EXACT, SMALL, "production/small_exact.h", )                                                 \
         K(EXACT, SMALL, exact_small, TALLY_THREADS, tally_array_work)                             \
-    U(EXACT, SEGMENTS, "production/segments.h", TALLY_QUICK)                                      \
-        K(EXACT, SEGMENTS, quick, TALLY_SEGMENTS_BLOCK, tally_segments_work)                      \
-        K(EXACT, SEGMENTS, quick_spans, TALLY_THREADS, tally_segments_work)                       \
-    U(EXACT, FEATURES, "production/features.h", TALLY_QUICK)                                      \
-        K(EXACT, FEATURES, quick_features, TALLY_THREADS, tally_features_work)                    \
-        K(EXACT, FEATURES, quick_feature_nodes, TALLY_THREADS, tally_features_work)               \
+    U(EXACT, SEGMENTS, "production/segments.h", TALLY_EXPANSIONS)                                 \
+        K(EXACT, SEGMENTS, expansions, TALLY_SEGMENTS_BLOCK, tally_segments_work)                 \
+        K(EXACT, SEGMENTS, expansion_spans, TALLY_THREADS, tally_segments_work)                   \
+    U(EXACT, FEATURES, "production/features.h", TALLY_EXPANSIONS)                                 \
+        K(EXACT, FEATURES, expansion_features, TALLY_THREADS, tally_features_work)                \
+        K(EXACT, FEATURES, expansion_feature_nodes, TALLY_THREADS, tally_features_work)           \
     U(EXACT, PREFIX, "production/prefix.h", )                                                     \
         K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)          \
     U(EXACT, COLUMNS, "production/prefix.h", TALLY_PREFIX_COLUMNS)                                \

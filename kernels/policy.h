@@ -11,8 +11,9 @@
  *     TALLY_HAS_INDEX, TALLY_HAS_WIDE, TALLY_CAN_SPARE
  *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (accumulators/user.h)
  *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
- *     TALLY_QUICK, TALLY_PREFIX_WIDE, TALLY_PREFIX_COLUMNS     of the form (forms.h), 1
- *     TALLY_QUICK_PARTS                                        of files in production/, 1 */
+ *     TALLY_EXPANSIONS, TALLY_PREFIX_WIDE                      of the form (forms.h), 1
+ *     TALLY_PREFIX_COLUMNS
+ *     TALLY_EXPANSION_PARTS                                    of files in production/, 1 */
 #ifndef TALLY_POLICY_H
 #define TALLY_POLICY_H
 
@@ -117,19 +118,20 @@
 /* Some values may count as absent. */
 #define TALLY_MAY_SKIP (TALLY_FLOAT && TALLY_NAN == 1)
 
-/* ---- exact sums in few doubles (exact_sums/quick.h) ---- */
+/* ---- exact sums in few doubles (exact_sums/expansions.h) ---- */
 
 /* Segments, or features of them. */
-#ifndef TALLY_QUICK
-#define TALLY_QUICK 0
+#ifndef TALLY_EXPANSIONS
+#define TALLY_EXPANSIONS 0
 #endif
 /* Few values: it does not matter what one costs, and more doubles hold more. */
-#ifndef TALLY_QUICK_PARTS
-#define TALLY_QUICK_PARTS 0
+#ifndef TALLY_EXPANSION_PARTS
+#define TALLY_EXPANSION_PARTS 0
 #endif
 /* A sum alone, of many values: columns are cheap. */
-#define TALLY_IS_PLAIN \
-    (TALLY_IS_EXACT && TALLY_QUICK && !TALLY_QUICK_PARTS && TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)
+#define TALLY_IS_PLAIN                                                                                       \
+    (TALLY_IS_EXACT && TALLY_EXPANSIONS && !TALLY_EXPANSION_PARTS && TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && \
+     !TALLY_HAS_KEYS)
 /* Of f64: two sums, and an anchor between them (segments/anchored.h). */
 #define TALLY_IS_ANCHORED (TALLY_IS_PLAIN && TALLY_IS_F64)
 /* Of narrower floats: their sum in f64, and their range, which tells whether all additions were exact. */

@@ -1,5 +1,5 @@
 /* The operator of the unit: TALLY_KERNEL_FILE, a file of kernels/operators, and the status flags of its results; or
- * one of kernels/exact in the words of kernels/operators (exact_sums/quick.h). */
+ * one of kernels/exact in the words of kernels/operators (exact_sums/expansions.h). */
 #ifndef TALLY_OPERATOR_H
 #define TALLY_OPERATOR_H
 
@@ -7,7 +7,7 @@
 
 #include TALLY_KERNEL_FILE
 #if TALLY_IS_EXACT
-#include "exact_sums/quick.h"
+#include "exact_sums/expansions.h"
 #else
 #ifndef TALLY_RECORDS_H
 #error "an operator's file includes accumulators/plain.h or records.h, as kernels/operators/README.md says"

@@ -15,7 +15,7 @@ TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
     return all;
 }
 
-enum { TALLY_QUICK_NODE_BYTES = 96 }; /* a node of exact_sums/quick.h, at most */
+enum { TALLY_EXPANSION_NODE_BYTES = 96 }; /* a node of exact_sums/expansions.h, at most */
 /* The scratch memory of exact sums, in bytes: a node, mailboxes of the blocks of a small array, and two keys for each
  * block of a large one. */
 enum {
@@ -23,7 +23,7 @@ enum {
     TALLY_SMALL_ROUNDS = 4,         /* of them for each of several blocks, at most */
     TALLY_SMALL_BLOCKS = TALLY_FAN,
     TALLY_BOXES_AT = 2048,
-    TALLY_KEYS_AT = TALLY_BOXES_AT + TALLY_SMALL_BLOCKS * 2 * TALLY_QUICK_NODE_BYTES
+    TALLY_KEYS_AT = TALLY_BOXES_AT + TALLY_SMALL_BLOCKS * 2 * TALLY_EXPANSION_NODE_BYTES
 };
 
 /* How many results of rows along another axis a thread takes side by side: 16 bytes of values of all inputs, or fewer

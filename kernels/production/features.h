@@ -5,14 +5,14 @@
  * Neighbouring threads take neighbouring features, and no thread waits for another. Threads side by side that span the
  * features, or a chunk of them, are a team; teams take tiles of leaves (features/feature_tiles.h). Of a segment of
  * several leaves each leaves a node in memory, and a second kernel combines them, TALLY_FAN at a time. An exact sum
- * that a few doubles do not tell (exact_sums/quick.h) is added up again in limbs by its thread, if it is of one leaf
- * and its type has few limbs. Otherwise group.is_unsure says so, and all results are made again another way. */
+ * that a few doubles do not tell (exact_sums/expansions.h) is added up again in limbs by its thread, if it is of one
+ * leaf and its type has few limbs. Otherwise group.is_unsure says so, and all results are made again another way. */
 #ifndef TALLY_FORM_FEATURES_H
 #define TALLY_FORM_FEATURES_H
 
 #include "types/types.h"
 
-#define TALLY_QUICK_PARTS 1
+#define TALLY_EXPANSION_PARTS 1
 #include "accumulators/operator.h"
 
 #define TALLY_OFFSETS_ANYWHERE 0
@@ -21,7 +21,7 @@
 #include "order/leaf.h"
 #include "order/put_result.h"
 
-#if TALLY_QUICK
+#if TALLY_EXPANSIONS
 #include "sums/levels.h"
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
@@ -44,8 +44,8 @@ TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
     settle_accumulator(node);
 }
 #define TALLY_FEATURES_SHOW TALLY_FEATURES_EXACT
-#define TALLY_FEATURES quick_features
-#define TALLY_FEATURE_NODES quick_feature_nodes
+#define TALLY_FEATURES expansion_features
+#define TALLY_FEATURE_NODES expansion_feature_nodes
 #else
 #define TALLY_FEATURES_SHOW (TALLY_IS_FREE ? TALLY_FEATURES_FREE : TALLY_FEATURES_ORDERED)
 #define TALLY_FEATURES features
@@ -53,7 +53,7 @@ TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
 #endif
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#define TALLY_RESIDENT (TALLY_PASSES == 2 || TALLY_QUICK ? 3 : 4)
+#define TALLY_RESIDENT (TALLY_PASSES == 2 || TALLY_EXPANSIONS ? 3 : 4)
 enum { features_across = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_FEATURES_SHOW) };
 #define TALLY_ACROSS features_across /* features of a thread */
 #define TALLY_ABREAST 8              /* vectors on their way at once; of a short leaf as many as these: */
@@ -205,7 +205,7 @@ TALLY_FN nodes_t no_nodes(void) {
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = nothing();
     return nodes;
 }
-#if TALLY_QUICK
+#if TALLY_EXPANSIONS
 enum { has_few_limbs = sizeof(accumulator_t) <= 256 }; /* the GPU keeps memory of them for all threads */
 /* The result of feature v of a leaf of n vectors, whatever its values: slow, and right for all. */
 TALLY_RARE void put_by_limbs(const tally_features_work *work, int64_t i, const reader_t *reader, int32_t v, int32_t n) {
@@ -234,7 +234,7 @@ TALLY_FN void put_results(const tally_features_work *work, int64_t s, int64_t fe
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const int64_t i = s * work->group.inner + feature + v;
         if (v >= mine || put_result(&work->out, i, nodes->v[v])) continue;
-#if TALLY_QUICK
+#if TALLY_EXPANSIONS
         if (has_few_limbs && reader != 0)
             put_by_limbs(work, i, reader, v, n);
         else if (tally_look32(work->group.is_unsure) == 0)

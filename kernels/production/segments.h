@@ -21,9 +21,9 @@
 #include "segments/segment_id_row.h"
 #include "segments/shared_leaf.h"
 
-#if TALLY_QUICK /* an exact sum, of values or of magnitudes alone */
-#define TALLY_SEGMENTS quick
-#define TALLY_SPANS quick_spans
+#if TALLY_EXPANSIONS /* an exact sum, of values or of magnitudes alone */
+#define TALLY_SEGMENTS expansions
+#define TALLY_SPANS expansion_spans
 #else
 #define TALLY_SEGMENTS segments
 #define TALLY_SPANS spans
@@ -56,7 +56,7 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
 #endif
     result_t result;
     int32_t flags = finalize(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
-#if TALLY_QUICK
+#if TALLY_EXPANSIONS
     const float narrow = (float)result;
     if (work->partition.are_packed && size == 4)
         *(float *)place_of(results, i, 4) = narrow;
@@ -68,7 +68,7 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
         volatile uint8_t *to = (volatile uint8_t *)results + i * work->out.result_stride;
         uint8_t bytes[sizeof result];
         __builtin_memcpy(bytes, &result, sizeof result);
-#if TALLY_QUICK
+#if TALLY_EXPANSIONS
         if (size == 4) __builtin_memcpy(bytes, &narrow, sizeof narrow);
 #endif
         TALLY_UNROLL
@@ -413,7 +413,7 @@ TALLY_FN int32_t read_tile(const tally_segments_work *work, tile_t *tile, const 
 #include "segments/own_segments.h"
 #include "segments/tile_strips.h"
 
-/* A tile's segments, by the consumers; what was seen. */
+/* A tile's segments, by the consumers; gives status flags. */
 TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, shared_t *its, const opening_t *opening,
                            char *buffer) {
     int32_t flags = 0;

@@ -1,12 +1,12 @@
 /* A small whole array by an operator of kernels/exact, in one launch and little time: the same true sum as
- * production/reduce_exact.h gives, by few doubles in each thread (exact_sums/quick.h), warp and block, and then of all
- * blocks by the last that arrives. What a block's doubles do not hold (hundreds of binades, infinities) it adds as
+ * production/reduce_exact.h gives, by few doubles in each thread (exact_sums/expansions.h), warp and block, and then of
+ * all blocks by the last that arrives. What a block's doubles do not hold (hundreds of binades, infinities) it adds as
  * limbs to the scratch memory; then, and where the result of the doubles is not certain, the last block rounds limbs.
  */
 #ifndef TALLY_FORM_SMALL_EXACT_H
 #define TALLY_FORM_SMALL_EXACT_H
 
-#define TALLY_QUICK_PARTS 1
+#define TALLY_EXPANSION_PARTS 1
 #include "accumulators/operator.h"
 
 #include "exact_sums/by_limbs.h"

@@ -63,7 +63,7 @@ TALLY_FN void clear_around(const strips_t *strips, int32_t values, int32_t count
 }
 /* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them;
  * *is_none, if the tile is none for strips. Segments of up to two values have their results at once, where that takes
- * no more than an addition (put_plain_sum). Gives what was seen. */
+ * no more than an addition (put_plain_sum). Gives status flags. */
 TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, uint32_t *heads, int32_t before,
                           uint16_t *list, int32_t *count, int32_t *is_none) {
     const int32_t own = tile->own;
@@ -234,7 +234,7 @@ TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, c
     }
 }
 
-/* The listed segments of this warp. Gives what was seen. */
+/* The listed segments of this warp. Gives status flags. */
 TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, const uint16_t *list, int32_t count,
                            const strips_t *strips) {
     const opening_t *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */

@@ -15,7 +15,7 @@ TALLY_FN int32_t is_for_strips(const tile_t *tile) {
     const int32_t own = tile->own;
     return (own >= least_in_strips || own < few_in_strips) && own <= most_in_strips && tile->values > 4 * own;
 }
-/* All that the tile has, by strips: what was seen in *flags; false, if its values are too far apart: it has lost them.
+/* All that the tile has, by strips; adds to *flags; false, if its values are too far apart: it has lost them.
  */
 TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *flags) {
     const int32_t warp = tally_warp(), lane = tally_lane(), before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);

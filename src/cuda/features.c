@@ -70,7 +70,8 @@ typedef struct memory {
 enum { HAS_NODES, IS_UNSURE, FLAGS, WORDS };
 
 static memory lay_out(const tally__call *c, const tally_group_work *group) {
-    const int64_t node_bytes = c->spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)tally__geometry_of(c->spec).node_size;
+    const int64_t node_bytes =
+        c->spec->exact ? TALLY_EXPANSION_NODE_BYTES : (int64_t)tally__geometry_of(c->spec).node_size;
     memory m = {0};
     m.words = tally__take(&m.bytes, WORDS * 4);
     m.results = tally__take(
@@ -99,7 +100,7 @@ static tally_status launch_all(const tally__call *c, tally_features_work *work, 
         group->nodes_to = level + 1 < m->levels ? base + m->nodes[level + 1] : NULL;
         group->slots_to = level + 1 < m->levels ? m->slots[level + 1] : 0;
         TALLY_TRY(tally__call_launch(c, &kernels,
-                                     c->spec->exact ? TALLY_ENTRY_quick_feature_nodes : TALLY_ENTRY_feature_nodes,
+                                     c->spec->exact ? TALLY_ENTRY_expansion_feature_nodes : TALLY_ENTRY_feature_nodes,
                                      blocks, TALLY_START_BEHIND, work));
     }
     return TALLY_OK;

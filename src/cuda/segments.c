@@ -24,14 +24,14 @@ typedef struct job {
 } job;
 
 /* Exact segments pass through stages, each of which takes what the one before it left. Sums alone are tried in few
- * doubles first (production/segments.h, exact_sums/quick.h), all others begin with prefix sums. A build for tests and
- * measurements may skip stages. */
+ * doubles first (production/segments.h, exact_sums/expansions.h), all others begin with prefix sums. A build for tests
+ * and measurements may skip stages. */
 #ifndef TALLY_FIRST_STAGE
-#define TALLY_FIRST_STAGE STAGE_QUICK
+#define TALLY_FIRST_STAGE STAGE_EXPANSIONS
 #endif
-typedef enum stage { STAGE_QUICK, STAGE_PREFIX, STAGE_FLAT } stage;
+typedef enum stage { STAGE_EXPANSIONS, STAGE_PREFIX, STAGE_FLAT } stage;
 static stage first_stage(const tally__spec *spec) {
-    const stage first = tally__is_sum_alone(spec) && !spec->final.mean ? STAGE_QUICK : STAGE_PREFIX;
+    const stage first = tally__is_sum_alone(spec) && !spec->final.mean ? STAGE_EXPANSIONS : STAGE_PREFIX;
     return first > TALLY_FIRST_STAGE ? first : TALLY_FIRST_STAGE;
 }
 /* Whether the rows of an exact operator lie across others. */
@@ -39,7 +39,7 @@ static bool has_columns(const job *j) {
     return j->segments.kind == TALLY_ROWS && j->segments.inner > 1 && j->call->spec->user == NULL;
 }
 static bool begins_with_prefixes(const job *j) {
-    return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK);
+    return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_EXPANSIONS);
 }
 
 static tally__form prefix_form(const job *j) { return has_columns(j) ? TALLY_FORM_COLUMNS : TALLY_FORM_PREFIX; }
@@ -198,7 +198,7 @@ static parts lay_out(const job *j) {
         begins_with_prefixes(j)
             ? 0
             : tally_all_pitches(2 * partition->cells + 2) *
-                  (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size);
+                  (spec->exact ? TALLY_EXPANSION_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size);
     const int64_t tile_nodes = spec->exact
                                    ? flat_nodes(&j->again.partition) * (int64_t)tally__geometry_of(spec).node_size
                                    : 0; /* when the others are done with */
@@ -377,7 +377,7 @@ static tally_status reduce(const job *j) {
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, partition->tiles,
                                           plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
-    TALLY_TRY(tally__call_launch(c, &kernels, c->spec->exact ? TALLY_ENTRY_quick_spans : TALLY_ENTRY_spans,
+    TALLY_TRY(tally__call_launch(c, &kernels, c->spec->exact ? TALLY_ENTRY_expansion_spans : TALLY_ENTRY_spans,
                                  tally__over(partition->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY,
                                  &j->work));
     if (!c->spec->exact) return TALLY_OK;

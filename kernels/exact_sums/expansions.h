@@ -2,14 +2,14 @@
  * doubles (sums/expansion.h), from which the result follows by sums/parts.h. Where either is not certain, the result is
  * left to exact_segments: TALLY_FLAG_UNSURE. The order of additions does not show. Behind the operator's own
  * file. */
-#ifndef TALLY_QUICK_H
-#define TALLY_QUICK_H
+#ifndef TALLY_EXPANSIONS_H
+#define TALLY_EXPANSIONS_H
 
 #include "segments/partition.h"
 #include "sums/expansion.h"
 #include "sums/plan.h"
 
-/* Sums alone. Not where there are few values (TALLY_QUICK_PARTS): then it does not matter what one costs, and parts
+/* Sums alone. Not where there are few values (TALLY_EXPANSION_PARTS): then it does not matter what one costs, and parts
  * hold more. Of narrow floats a column is their sum in f64 and their range, which tells whether all additions were
  * exact; of f64 there are two sums, and an anchor between them (segments/anchored.h). */
 #if TALLY_IS_PLAIN
@@ -93,7 +93,7 @@ TALLY_FN node_t merge(node_t a, node_t b) {
     } while (0)
 #include "accumulators/plain.h"
 #endif
-typedef char node_fits[sizeof(node_t) <= TALLY_QUICK_NODE_BYTES ? 1 : -1];
+typedef char node_fits[sizeof(node_t) <= TALLY_EXPANSION_NODE_BYTES ? 1 : -1];
 
 /* x * y as terms; a product of f64 that loses digits below the smallest numbers is noticed. */
 TALLY_FN TALLY_EXPAND product_of(double x, double y) {
@@ -181,7 +181,7 @@ TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
 #if TALLY_IS_NARROW_SUM
 /* A sum or, with is_mean, the mean of the n values: a sum rounded to odd, which rounds to f32 as the sum itself; a
  * quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
-TALLY_FN tally_quick quick_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
+TALLY_FN tally_quick expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     tally_pair total = {a.p[0], a.p[1]};
     tally_quick q;
     if (a.p[1] != 0) total = tally_two_sum(a.p[0], a.p[1]);
@@ -204,7 +204,7 @@ TALLY_FN tally_quick zero_of(TALLY_EXPAND a) {
     zero.sure = !a.lost;
     return zero;
 }
-TALLY_FN tally_quick quick_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
+TALLY_FN tally_quick expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     const int64_t by = is_mean ? n : 1;
     tally_pair total = TALLY_TOTAL(a);
     tally_quick q = total.high == 0 ? zero_of(a)
@@ -214,7 +214,7 @@ TALLY_FN tally_quick quick_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int3
     q.sure &= !a.lost && by < 1 << 20 && tally_is_finite(q.value);
     return q;
 }
-TALLY_FN tally_quick quick_root(TALLY_EXPAND a, int32_t is_f64) {
+TALLY_FN tally_quick expansion_root(TALLY_EXPAND a, int32_t is_f64) {
     tally_pair total = TALLY_TOTAL(a);
     tally_quick q = total.high == 0 ? zero_of(a) : tally_quick_root(total, is_f64);
     if (!q.sure && !is_f64 && total.high != 0) q = tally_root_again(total);
@@ -223,7 +223,7 @@ TALLY_FN tally_quick quick_root(TALLY_EXPAND a, int32_t is_f64) {
 }
 #endif
 #if TALLY_HAS_SPREAD
-TALLY_FN tally_quick quick_spread(node_t a, const tally_final *final, int32_t is_f64) {
+TALLY_FN tally_quick expansion_spread(node_t a, const tally_final *final, int32_t is_f64) {
     tally_quick q;
     q.value = tally_nan_f64();
     q.sure = 1;
@@ -251,8 +251,8 @@ typedef struct result_t {
 } result_t;
 TALLY_FN int finalize(node_t a, const tally_final *final, result_t *result) {
     const tally_format natural = TALLY_NATURAL_FORMAT;
-    tally_quick sum = quick_mean(a.sum, a.n, 0, natural.digits == 53), mean = quick_mean(a.sum, a.n, 1, 1);
-    tally_quick var = quick_spread(a, final, 1);
+    tally_quick sum = expansion_mean(a.sum, a.n, 0, natural.digits == 53), mean = expansion_mean(a.sum, a.n, 1, 1);
+    tally_quick var = expansion_spread(a, final, 1);
     result->n = a.n;
     result->floats[0] = (double)value_of(from_key(a.low));
     result->floats[1] = (double)value_of(from_key(a.high));
@@ -272,11 +272,11 @@ TALLY_FN int finalize(node_t a, const tally_final *final, result_t *result) {
     const int32_t is_f64 = final->format.digits == 53;
     tally_quick q;
 #if TALLY_HAS_SPREAD
-    q = quick_spread(a, final, is_f64);
+    q = expansion_spread(a, final, is_f64);
 #elif TALLY_HAS_SUM
-    q = quick_mean(a.sum, a.n, final->mean, is_f64);
+    q = expansion_mean(a.sum, a.n, final->mean, is_f64);
 #else
-    q = final->root ? quick_root(a.products, is_f64) : quick_mean(a.products, a.n, 0, is_f64);
+    q = final->root ? expansion_root(a.products, is_f64) : expansion_mean(a.products, a.n, 0, is_f64);
 #endif
     *result = q.value;
     if (a.n == 0) { /* sums/sums.h says the same of no values */
