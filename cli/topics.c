@@ -19,7 +19,7 @@ const topic topics[] = {
      "rounded; integer types take no "
      "fractions, "
      "and nothing out of range.\n\n"
-     "A file larger than memory streams through, as standard input does. Only cuts, axes, pairs of text and GPUs "
+     "A file larger than memory streams through, as standard input does. Only segments, axes, pairs of text and GPUs "
      "need all values in memory.\n\n"
      "Several files are reduced one by one, one line each, with the file's name last. A file that is "
      "refused does not keep the others from being reduced. dot takes two files at a time."},

@@ -92,7 +92,7 @@ static void *lengthen(const input *in, void *items, size_t count, size_t *room) 
     size_t longer = *room + *room / 2 + 2 * RUN_VALUES;
     void *moved = (int64_t)longer <= machine_memory() / 8 ? realloc(items, longer * 8) : NULL;
     if (moved == NULL) {
-        complain(in->name, "it does not fit this machine's memory, as cuts and pairs need");
+        complain(in->name, "it does not fit this machine's memory, as segments and pairs need");
     } else {
         *room = longer;
     }

@@ -170,7 +170,7 @@ static bool grow(input *in, int64_t *room) {
     *room += *room / 2 + GROWTH_BYTES;
     unsigned char *longer = *room <= machine_memory() ? realloc(in->owned, (size_t)*room) : NULL;
     if (longer == NULL) {
-        return complain(in->name, "it does not fit this machine's memory, as cuts, axes and Fortran order need");
+        return complain(in->name, "it does not fit this machine's memory, as segments, axes and Fortran order need");
     }
     in->owned = longer;
     return true;

@@ -103,7 +103,7 @@ static void count_request(const tally__simt_trace *trace, const tally__simt_even
     }
 }
 
-/* The first visits of all lanes to a place are one request, the second ones another, and so on. */
+/* The first repetitions of all lanes to a place are one request, the second ones another, and so on. */
 static void count_place(const tally__simt_trace *trace, const tally__simt_event *const *events, int64_t count,
                         tally__simt_counts *counts) {
     int64_t begins[MOST_LANES + 1];
@@ -111,11 +111,11 @@ static void count_place(const tally__simt_trace *trace, const tally__simt_event 
     for (int64_t i = 0; i < count; i++)
         if (i == 0 || events[i - 1]->thread != events[i]->thread) begins[threads++] = i;
     begins[threads] = count;
-    for (int64_t visit = 0;; visit++) {
+    for (int64_t repetition = 0;; repetition++) {
         const tally__simt_event *lanes[MOST_LANES];
         visitors = 0;
         for (int t = 0; t < threads; t++)
-            if (begins[t] + visit < begins[t + 1]) lanes[visitors++] = events[begins[t] + visit];
+            if (begins[t] + repetition < begins[t + 1]) lanes[visitors++] = events[begins[t] + repetition];
         if (visitors == 0) return;
         count_request(trace, lanes, visitors, counts);
     }

@@ -258,17 +258,17 @@ TALLY_ENTRY(test_deadlock, test_work, 1) {
         tally_warp_barrier();
 }
 
-/* At a barrier of the others; a gate that fewer reach than it was made for; more room than the launch gives. */
+/* At a barrier of the others; an mbarrier that fewer reach than it was made for; more room than the launch gives. */
 TALLY_ENTRY(test_stranger, test_work, 1) {
     words(work.result)[number()] = 1;
     tally_consumer_barrier(TALLY_WARP);
 }
 TALLY_ENTRY(test_closed_mbarrier, test_work, 1) {
-    TALLY_SHARED(tally_mbarrier, gate);
-    if (tally_thread() == 0) tally_mbarrier_init(gate, tally_threads() + 1);
+    TALLY_SHARED(tally_mbarrier, mbarrier);
+    if (tally_thread() == 0) tally_mbarrier_init(mbarrier, tally_threads() + 1);
     tally_barrier();
-    tally_mbarrier_arrive(gate);
-    tally_mbarrier_wait(gate, 0);
+    tally_mbarrier_arrive(mbarrier);
+    tally_mbarrier_wait(mbarrier, 0);
     words(work.result)[number()] = 1;
 }
 TALLY_ENTRY(test_no_room, test_work, 1) {
