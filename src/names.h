@@ -80,6 +80,7 @@
 #define borders_are_bits TALLY_N(borders_are_bits)
 #define boundary_runs TALLY_N(boundary_runs)
 #define boxes_fit TALLY_N(boxes_fit)
+#define bring_in_reach TALLY_N(bring_in_reach)
 #define bring_tiles TALLY_N(bring_tiles)
 #define buffer_of TALLY_N(buffer_of)
 #define buffers_t TALLY_N(buffers_t)

@@ -204,6 +204,23 @@ TALLY_FN bool is_quick(const tally_final *final) {
 #endif
 }
 
+/* Scales sums so small that quotients would lose digits; their parts stay exact. Gives whether there are any. */
+TALLY_FN bool bring_in_reach(tally__bunch *bunch) {
+    const double least = 0x1p-390;
+    bool is_far = false;
+    for (int s = 0; s < bunch->count; s++) {
+        double size = 0;
+        for (int k = 0; k < bunch->sum_parts; k++) size += __builtin_fabs(bunch->sums[k][s]);
+        bunch->scale_x[s] = size < least && size > 0 ? -700 : 0;
+        is_far |= bunch->scale_x[s] != 0;
+    }
+    if (!is_far) return false;
+    bunch->scaled = 1;
+    bunch->of_products = 0;
+    for (int s = 0; s < bunch->count; s++)
+        for (int k = 0; k < bunch->sum_parts && bunch->scale_x[s] != 0; k++) bunch->sums[k][s] *= 0x1p700;
+    return true;
+}
 /* Sums that their parts do not tell are not sure. */
 static void note_lost(tally__bunch *bunch) {
     for (int s = 0; s < bunch->count && bunch->lost; s++)
@@ -245,6 +262,8 @@ static void finalize_bunch(tally__bunch *bunch, const int64_t *lows, const int64
     (void)lows, (void)highs;
     bunch->is_f64 = final->format.digits == 53;
     tiles->results(bunch, what);
+    if (TALLY_IS_F64 && what == TALLY_QUICK_MEAN && bunch->unsure > 0 && !bunch->scaled && bring_in_reach(bunch))
+        tiles->results(bunch, what);
     if (bunch->is_f64)
         __builtin_memcpy(results, bunch->values, count * sizeof(double));
     else
