@@ -63,7 +63,7 @@ typedef struct nodes_t {
     node_t v[TALLY_ACROSS];
 } nodes_t;
 
-/* A thread of sub 0 has a row of the digits: a panel has TALLY_LEAST_SUBS or more. */
+/* A thread of sub 0 has a row of the digits: a panel of several leaves has TALLY_LEAST_SUBS or more. */
 typedef struct shared_columns_t {
     union {
         across_t columns[TALLY_BLOCK];
@@ -178,12 +178,13 @@ TALLY_FN int32_t climb_panel(const tally_rows_work *work, const panel_t *panel, 
     return 1;
 }
 
-/* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits; or of the panel, if it is the
- * last of its chunks. */
-TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t *digits) {
+/* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits, or the only one in `alone`; or
+ * of the panel, if it is the last of its chunks. */
+TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t alone, nodes_t *digits) {
     const panel_t panel = panel_of(work, tally_thread_again());
     if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
-    nodes_t nodes = collect(digits, panel.sub == 0 ? taken : 0);
+    const int32_t is_alone = work->length > 0 && work->length <= TALLY_DEVICE_LEAF;
+    nodes_t nodes = is_alone ? alone : collect(digits, panel.sub == 0 ? taken : 0);
     if (!climb_panel(work, &panel, &nodes, digits)) return;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const int64_t i = result_of(&panel, v);
@@ -197,17 +198,18 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_columns_t, shared);
     const panel_t panel = panel_of(&work, tally_thread());
     const int64_t leaves = (work.length + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, run = (int64_t)1 << work.run;
-    nodes_t *digits = shared->digits[(panel.slot * panel.across + panel.lane) % (TALLY_BLOCK / TALLY_LEAST_SUBS)];
+    nodes_t nodes,
+        *digits = shared->digits[(panel.slot * panel.across + panel.lane) % (TALLY_BLOCK / TALLY_LEAST_SUBS)];
     int32_t taken = 0;
     for (int64_t k = 0; k < run && k < leaves; k++) {
         const int64_t at = (panel.chunk * run + k) * TALLY_DEVICE_LEAF, left = work.length - at;
         const int32_t n = (int32_t)(panel.mine == 0 || left < 0 ? 0
                                     : left < TALLY_DEVICE_LEAF  ? left
                                                                 : TALLY_DEVICE_LEAF);
-        const nodes_t nodes = leaf_of_columns(&panel, at, n, shared);
-        if (n > 0 && panel.sub == 0) push(digits, taken++, nodes);
+        nodes = leaf_of_columns(&panel, at, n, shared);
+        if (n > 0 && panel.sub == 0 && leaves > 1) push(digits, taken++, nodes);
     }
-    finalize_panel(&work, taken, digits);
+    finalize_panel(&work, taken, nodes, digits);
 }
 
 #endif

@@ -86,6 +86,17 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 
 /* ---- values apart ---- */
 
+/* Threads that share a column of values: those of a leaf's columns at most, and one alone where rows of few values are
+ * so many that each multiprocessor has BLOCKS of it. */
+static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
+    enum { BLOCKS = 8 };
+    int log = (int)least(8 - p->work.log_across, tally__log_above(columns));
+    while (log > 0 && p->work.length <= TALLY_SMALL_LEAF &&
+           p->work.outer * panels >> (8 - p->work.log_across - (log - 1)) >= BLOCKS * call->gpu->multiprocessors)
+        log--;
+    return log;
+}
+
 /* Chunks of a panel; `slots` panels share a block. */
 static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
     const int64_t leaves = tally__over(p->work.length, tally__geometry_of(call->spec).leaf),
@@ -110,8 +121,8 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     const int64_t across = TALLY_ACROSS_OF(sizes.node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_across = (int)least(5, tally__log_above(tally__over(p->work.inner, across)));
-    p->work.log_subs = (int)least(8 - p->work.log_across, tally__log_above(columns));
     const int64_t width = across << p->work.log_across, panels = tally__over(p->work.inner, width);
+    p->work.log_subs = log_subs_of(call, p, panels, columns);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
     divide_panel(call, p, panels, slots, width);
     TALLY_TRY(fit_counters(p, panels, sizes.node_size));

@@ -201,9 +201,10 @@ static void test_many(void **state) {
         const shape shapes[] = {{3000 * big, 5, 1},        {2200, 65, 1},           {2, 65 * leaf * big, 1},
                                 {1, 37 * leaf * big, 3},   {2, 20 * leaf, 9 * big}, {1, 70, 3000 * big},
                                 {four_each + 3, 80, 1},    {four_each, 128, 1},     {some_warps + 1, 2 * leaf + 9, 1},
-                                {some_warps, 3 * leaf, 1}, {300 * big, 7, 40},      {1, 3, 5000 * big}};
-        for (int w = 0; w < 12; w++)
-            if (backend != TALLY_BACKEND_SIMT || (i + (size_t)w) % (quick ? 12 : 3) == 0)
+                                {some_warps, 3 * leaf, 1}, {300 * big, 7, 40},      {1, 3, 5000 * big},
+                                {1, 10, 160 * four_each},  {5, 64, 12 * four_each}, {3, 21, 50 * four_each + 1}};
+        for (int w = 0; w < 15; w++)
+            if (backend != TALLY_BACKEND_SIMT || (i + (size_t)w) % (quick ? 15 : 3) == 0)
                 compare(&some[i], ROUNDING, shapes[w], (int)i + w, &layouts[0], w % 2 == 0);
     }
 }
