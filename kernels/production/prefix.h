@@ -403,6 +403,33 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
     put_segments(work, &tile, buffer, side);
 }
 
+/* Whether the tile was left by the stage before, or has a segment that was. */
+TALLY_FN int32_t tile_is_wanted(const tally_segments_work *work, int64_t t) {
+    const tally_partition *const partition = &work->partition;
+    if (TALLY_PREFIX_WIDE) return (int32_t)(partition->left[t / 32] >> t % 32 & 1);
+    const int64_t from = partition->boundaries[t].segment, to = partition->boundaries[t + 1].segment;
+    const int64_t first = from > 0 ? from - 1 : 0, last = to < partition->count ? to : partition->count - 1;
+    uint32_t some = from < 0 || to < from || to > partition->count; /* of bad segments the tile tells */
+    TALLY_ROLLED
+    for (int64_t word = first / 32; some == 0 && word <= last / 32; word++) {
+        some = partition->unsure[word];
+        if (word == first / 32) some &= ~(uint32_t)0 << first % 32;
+        if (word == last / 32) some &= ~(uint32_t)0 >> (31 - last % 32);
+    }
+    return some != 0;
+}
+
+/* The block's first tile from t on that is wanted; lanes look for it. Not in line: the kernel's loop has registers for
+ * little more than a tile. */
+TALLY_RARE int64_t next_wanted_tile(const tally_segments_work *work, int64_t t) {
+    for (const int64_t blocks = tally_blocks(); t < work->partition.tiles; t += TALLY_WARP * blocks) {
+        const int64_t its = t + tally_lane() * blocks;
+        const uint32_t wanted = tally_ballot(its < work->partition.tiles && tile_is_wanted(work, its));
+        if (wanted != 0) return t + (__builtin_ffs((int32_t)wanted) - 1) * blocks;
+    }
+    return t;
+}
+
 TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, tally_segments_work, TALLY_PREFIX_BLOCKS) {
     TALLY_SHARED(side_t, side);
     TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS,
@@ -421,24 +448,12 @@ TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, tally_segments_work,
     tally_barrier();
     const int32_t is_wanted = side->is_wanted;
     if (!is_wanted) return;
-#if TALLY_PREFIX_WIDE
-    const int64_t blocks = tally_blocks(), step = blocks * TALLY_WARP;
-    for (int64_t first = tally_block(); first < work.partition.tiles;
-         first += step) { /* tiles that were left are few, as a rule: lanes look for them */
-        const int64_t its = first + tally_lane() * blocks;
-        for (uint32_t left =
-                 tally_ballot(its < work.partition.tiles && (work.partition.left[its / 32] >> its % 32 & 1));
-             left != 0; left &= left - 1) {
-            tally_barrier();
-            take_tile(&work, first + (__builtin_ffs((int32_t)left) - 1) * blocks, buffer, side, &phase);
-        }
-    }
-#else
-    for (int64_t t = tally_block(); t < work.partition.tiles; t += tally_blocks()) {
+    for (int64_t t = tally_block();; t += tally_blocks()) {
+        if (TALLY_PREFIX_WIDE || work.partition.unsure != 0) t = next_wanted_tile(&work, t);
+        if (t >= work.partition.tiles) break;
         tally_barrier();
         take_tile(&work, t, buffer, side, &phase);
     }
-#endif
 }
 
 #endif
