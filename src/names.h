@@ -6,6 +6,7 @@
 
 #include "device/entry.h"
 
+#define a_thread_has_one TALLY_N(a_thread_has_one)
 #define above_first TALLY_N(above_first)
 #define abreast_t TALLY_N(abreast_t)
 #define absent_value TALLY_N(absent_value)
@@ -197,8 +198,11 @@
 #define finish_by_limbs TALLY_N(finish_by_limbs)
 #define finish_columns TALLY_N(finish_columns)
 #define finish_copies TALLY_N(finish_copies)
+#define finish_nodes TALLY_N(finish_nodes)
 #define finish_strip TALLY_N(finish_strip)
 #define finish_wide TALLY_N(finish_wide)
+#define finished_most TALLY_N(finished_most)
+#define finished_t TALLY_N(finished_t)
 #define finite_t TALLY_N(finite_t)
 #define first_bits TALLY_N(first_bits)
 #define first_guess TALLY_N(first_guess)

@@ -26,6 +26,8 @@ enum {
     TALLY_KEYS_AT = TALLY_BOXES_AT + TALLY_SMALL_BLOCKS * 2 * TALLY_EXPANSION_NODE_BYTES
 };
 
+/* How many numbers of limbs of so many bytes a block of production/flat.h finishes at once, in 24 KB. */
+#define TALLY_FINISHED_OF(node_bytes) ((24 << 10) / ((node_bytes) + 16))
 /* How many results of rows along another axis a thread takes side by side: 16 bytes of values of all inputs, or fewer
  * where nodes are large; with `order_shows`, where several partial results of each are kept. A constant for constants.
  */

@@ -388,36 +388,75 @@ TALLY_FN void gather_groups(const tally_segments_work *work, int64_t first, int6
     gather_nodes(node_of(work, first), node_of(work, begin), (last - begin + TALLY_FLAT_GROUP - 1) / TALLY_FLAT_GROUP,
                  TALLY_FLAT_GROUP);
 }
-/* The results of rows that were cut into pieces: a lane for each, or a warp where a row has several numbers. */
-TALLY_FN void put_rows(const tally_segments_work *work) {
+
+/* Numbers of limbs that a block finishes, in shared memory: a lane takes hundreds of words of one, one after the other,
+ * and would wait for memory at each. Their strides are odd, so that lanes meet different banks. */
+enum { finished_most = TALLY_FINISHED_OF((sizeof(accumulator_t) + 15) / 16 * 16) };
+typedef char a_thread_has_one[finished_most >= 1 && finished_most <= TALLY_BLOCK ? 1 : -1];
+typedef struct finished_t {
+    struct {
+        accumulator_t node;
+        int64_t unused[1 + sizeof(accumulator_t) / 8 % 2];
+    } of[finished_most];
+    int32_t has[finished_most];
+} finished_t;
+
+/* Finishes the numbers from `first` on of which threads 0, 1, ... have segment s, or -1, with n values. */
+TALLY_FN void finish_nodes(const tally_segments_work *work, int64_t first, int64_t s, int64_t n, finished_t *shared) {
+    const int32_t words = sizeof(accumulator_t) / 8;
+    if (tally_thread() < finished_most) shared->has[tally_thread()] = s >= 0;
+    tally_fence(); /* groups were gathered by other lanes */
+    tally_barrier();
+    for (int32_t i = tally_thread(); i < finished_most * words; i += TALLY_BLOCK) {
+        const int32_t k = i / words, word = i - k * words;
+        if (shared->has[k])
+            ((int64_t *)(void *)&shared->of[k].node)[word] =
+                ((const int64_t *)(const void *)node_of(work, first + k))[word];
+    }
+    tally_barrier();
+    if (s < 0) return;
+    accumulator_t *const node = &shared->of[tally_thread()].node;
+    node->n += n;
+    put_node(work, s, node);
+}
+/* The results of rows that were cut into pieces: a warp for each where a row has several numbers. */
+TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {
     const tally_partition *const partition = &work->partition;
-    const int64_t rows = partition->count / partition->chunks,
-                  warp = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
-    const int64_t row = partition->groups > 1 ? warp : warp * TALLY_WARP + tally_lane();
+    const int64_t rows = partition->count / partition->chunks;
+    if (partition->groups == 1) {
+        const int64_t first = (int64_t)tally_block() * finished_most, row = first + tally_thread();
+        finish_nodes(work, first, tally_thread() < finished_most && row < rows ? row : -1, partition->length, shared);
+        return;
+    }
+    const int64_t row = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
     if (row >= rows) return;
     accumulator_t *const node = node_of(work, row * partition->groups);
-    if (partition->groups > 1) {
-        gather_nodes(node, node + 1, partition->groups - 1, 1);
-        if (tally_lane() != 0) return;
-    }
+    gather_nodes(node, node + 1, partition->groups - 1, 1);
+    if (tally_lane() != 0) return;
     node->n += partition->length;
     put_node(work, row, node);
 }
 
-/* A lane for each tile in which a segment begins that crosses its boundary. */
+/* The tiles in which a segment begins that crosses its boundary. */
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, tally_segments_work, 1) {
+    TALLY_SHARED(finished_t, shared);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    if (tally_any(!block_has_work(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    if (tally_thread() == 0) shared->has[0] = block_has_work(&work);
+    tally_barrier(); /* others may be writing: all threads of a block go on, or none */
+    const int32_t has_work = shared->has[0];
+    tally_barrier();
+    if (!has_work) return;
     if (has_pieces(&work)) {
-        put_rows(&work);
+        put_rows(&work, shared);
         return;
     }
     const tally_partition *const partition = &work.partition;
-    const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_WARP + tally_lane();
+    const int64_t first = (int64_t)tally_block() * finished_most, t = first + tally_thread();
     int64_t s = -1, begin = 0, end = 0, last = 0;
-    if (t < partition->tiles && partition->boundaries[t].segment < partition->boundaries[t + 1].segment)
+    if (tally_thread() < finished_most && t < partition->tiles &&
+        partition->boundaries[t].segment < partition->boundaries[t + 1].segment)
         s = runs_over(&work, &partition->boundaries[t + 1]);
     if (s >= 0) {
         begin = begin_of(&work, s);
@@ -429,10 +468,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, tally_segments_work, 1) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1;
         gather_groups(&work, tally_of_lane64(t, lane), tally_of_lane64(last, lane));
     }
-    if (s < 0) return;
-    accumulator_t *const node = node_of(&work, t);
-    node->n += end - begin;
-    put_node(&work, s, node);
+    finish_nodes(&work, first, s, end - begin, shared);
 }
 
 #endif

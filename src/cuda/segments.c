@@ -335,15 +335,16 @@ static tally_status reduce_exactly(const job *j) {
     const tally_segments_work *work = &j->again;
     const int64_t tiles = work->partition.tiles, most_clearing = 4 * c->gpu->multiprocessors,
                   clearing = tally__over(flat_nodes(&work->partition), 8 * TALLY_TILE_WARPS);
-    const int64_t finishing =
-        work->partition.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
+    const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
+                  finishing =
+                      work->partition.groups > 1 ? TALLY_TILE_WARPS : TALLY_FINISHED_OF(node_bytes); /* by a block */
     tally__loaded prefix, wide, flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, clearing < most_clearing ? clearing : most_clearing,
                                  TALLY_START_EARLY, work));
     if (work->partition.far != NULL) {
         TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, prefix_form(j), &prefix));
-        if (begins_with_prefixes(j))
+        if (!marks_segments(j))
             TALLY_TRY(tally__call_launch(c, &prefix, prefix.first, tiles, TALLY_START_EARLY, work));
         else
             TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY,
