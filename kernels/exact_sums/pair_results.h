@@ -134,9 +134,11 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
         quick.value = a->seen & TALLY_NOT_MINUS_ZERO ? 0 : -0.0, quick.sure = 1;
     else if (final->root)
         quick = tally_quick_root(sum, is_wide);
-    else if (final->mean)
-        quick = tally_quick_mean(sum, n, is_wide), quick.sure &= is_short;
-    else if (is_wide && !is_f64)
+    else if (final->mean) {
+        quick = tally_quick_mean(sum, n, is_wide);
+        if (!quick.sure && !is_wide) quick = tally_mean_by_tie(sum, n);
+        quick.sure &= is_short;
+    } else if (is_wide && !is_f64)
         quick.value = tally_to_odd(sum), quick.sure = 1;
     else
         quick = tally_nearest(sum, is_f64);

@@ -194,6 +194,17 @@ TALLY_FN tally_quick tally_as_f32(tally_quick q) {
     q.value = (double)(float)q.value;
     return q;
 }
+/* The sum over n, where it is next to a tie of f32, or one: a tie is a number of 25 bits, n times it is exact, and so
+ * is what the sum has more or less. Rounded to odd the tie with that rounds as the quotient does. */
+TALLY_RARE tally_quick tally_mean_by_tie(tally_pair sum, double n) {
+    const double q = sum.high / n, far = q * 268435457.0, tie = far - (far - q); /* 2^28 + 1 */
+    const tally_pair near = {tie, (sum.high - tie * n) + sum.low};
+    const int64_t exponent = (tally_bits_f64(q) >> 52 & 0x7ff) - 1023;
+    tally_quick quick;
+    quick.value = (double)(float)tally_to_odd(near);
+    quick.sure = exponent >= -126 && exponent < 127 && n < 0x1p20;
+    return quick;
+}
 TALLY_RARE tally_quick tally_mean_again(tally_pair sum, double n) { return tally_as_f32(tally_quick_mean(sum, n, 1)); }
 TALLY_RARE tally_quick tally_root_again(tally_pair sum) { return tally_as_f32(tally_quick_root(sum, 1)); }
 TALLY_RARE tally_quick tally_spread_again(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root) {
