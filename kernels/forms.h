@@ -71,6 +71,8 @@
     U(EXACT, FEATURES, "production/features.h", TALLY_EXPANSIONS)                                 \
         K(EXACT, FEATURES, expansion_features, TALLY_THREADS, tally_features_work)                \
         K(EXACT, FEATURES, expansion_feature_nodes, TALLY_THREADS, tally_features_work)           \
+    U(EXACT, SHORT, "production/short_exact.h", )                                                 \
+        K(EXACT, SHORT, exact_short, TALLY_THREADS, tally_segments_work)                          \
     U(EXACT, PREFIX, "production/prefix.h", )                                                     \
         K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)          \
     U(EXACT, COLUMNS, "production/prefix.h", TALLY_PREFIX_COLUMNS)                                \

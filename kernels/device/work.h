@@ -52,6 +52,8 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
                                            : 4)
 #define TALLY_SHORT_ACROSS_OF(value_bytes) \
     ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
+#define TALLY_SHORT_EXACT_ACROSS_OF(value_bytes, inputs, has_spread) \
+    (((value_bytes) == 8 ? 2 : 4) / ((inputs) == 2 || (has_spread) ? 2 : 1)) /* and of short exact ones */
 enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16 /* at most, of a power of two */

@@ -10,11 +10,10 @@
 #include "cuda/shape.h"
 
 enum {
-    FAN = 64,                /* as kernels/order/tile.h combines nodes */
-    FEW_WARPS = 128,         /* of a multiprocessor, that have a row each: some two rounds of those that it holds */
-    LEAST_VECTOR = 128,      /* bytes of the vectors that kernels/production/features.h takes, */
-    MOST_VECTORS = 4096,     /* as many of a row, of f64, */
-    MOST_NARROW_VECTORS = 32 /* and of what is narrower */
+    FAN = 64,           /* as kernels/order/tile.h combines nodes */
+    FEW_WARPS = 128,    /* of a multiprocessor, that have a row each: some two rounds of those that it holds */
+    LEAST_VECTOR = 128, /* bytes of the vectors that kernels/production/features.h takes, */
+    MOST_VECTORS = 4096 /* and as many of a row */
 };
 
 /* A launch, or several of the same shape where rows are so many that their counters would not fit. */
@@ -207,11 +206,11 @@ static bool are_segments(const tally__call *call, const tally_segments *segments
 }
 
 /* Whether exact rows that lie across others are reduced as segments of vectors, which are read where they lie: sums
- * alone, where rows are short. Measured: docs/design/012-gpu-exact-segments.md. */
+ * of f64 alone, in rows longer than a thread has alone. Measured: docs/design/012-gpu-exact-segments.md. */
 static bool are_vectors(const tally__call *call, const tally_segments *segments) {
     const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
-    return call->spec->exact && tally__is_sum_alone(call->spec) && segments->length > 0 &&
-           segments->length <= (bytes == 8 ? MOST_VECTORS : MOST_NARROW_VECTORS) &&
+    return call->spec->exact && tally__is_sum_alone(call->spec) && bytes == sizeof(double) &&
+           segments->length > TALLY__SHORT_ROW && segments->length <= MOST_VECTORS &&
            segments->inner * bytes >= LEAST_VECTOR;
 }
 /* *is_done: as tally__reduce_features says. */

@@ -42,6 +42,18 @@ static bool begins_with_prefixes(const job *j) {
     return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_EXPANSIONS);
 }
 
+/* Whether rows are exact ones that a thread has alone (production/short_exact.h), before the other stages have those
+ * that it is not sure of. Measured: docs/design/012. Of rows whose values lie side by side, such as
+ * production/segments.h does not take. */
+static bool are_short(const job *j) {
+    enum { SIDE_BY_SIDE = 16 };
+    return begins_with_prefixes(j) && j->segments.kind == TALLY_ROWS && j->call->spec->user == NULL &&
+           TALLY_FIRST_STAGE == STAGE_EXPANSIONS && j->segments.length > 0 && j->work.partition.chunks == 1 &&
+           j->segments.length <= (has_columns(j) ? TALLY__SHORT_ROW : SIDE_BY_SIDE);
+}
+/* Whether the first stage marks the segments that it leaves. */
+static bool marks_segments(const job *j) { return !begins_with_prefixes(j) || are_short(j); }
+
 static tally__form prefix_form(const job *j) { return has_columns(j) ? TALLY_FORM_COLUMNS : TALLY_FORM_PREFIX; }
 
 /* ---- memory ---- */
@@ -180,7 +192,7 @@ static parts lay_out(const job *j) {
     all.next = tally__take(&all.bytes, sizeof *partition->next);
     const bool has_stages = j->reduces && spec->exact;
     const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.partition.tiles) : 0;
-    all.unsure = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j) ? bytes_of_marks(partition->count) : 0);
+    all.unsure = tally__take(&all.bytes, has_stages && marks_segments(j) ? bytes_of_marks(partition->count) : 0);
     all.left = tally__take(&all.bytes, marks_of_tiles);
     all.far = tally__take(&all.bytes, marks_of_tiles);
     all.boundaries = tally__take(
@@ -255,7 +267,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     partition->sums = PLACE(sums);
     partition->next = PLACE(next);
     partition->log_buffers = c->gpu->tile_buffers - 1; /* of 1 or 2 */
-    partition->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
+    partition->unsure = marks_segments(j) ? PLACE(unsure) : NULL;
     partition->cleared = (int64_t)((at->boundaries - at->arrivals) / sizeof *partition->unsure);
     if (!j->reduces) return;
     if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT)
@@ -360,6 +372,17 @@ static tally_status reduce_exactly(const job *j) {
                               tally__over(flat_nodes(&work->partition) / work->partition.groups, finishing),
                               TALLY_START_EARLY, work);
 }
+/* Short rows, each by a thread. */
+static tally_status reduce_short(const job *j) {
+    const tally__spec *spec = j->call->spec;
+    const tally__geometry sizes = tally__geometry_of(spec);
+    const int64_t rows = TALLY_THREADS * TALLY_SHORT_EXACT_ACROSS_OF((int64_t)sizes.value_bytes, spec->inputs,
+                                                                     sizes.adds_values && sizes.adds_products);
+    tally__loaded kernel;
+    TALLY_TRY(tally__gpu_kernel(j->call->gpu, spec, TALLY_FORM_SHORT, &kernel));
+    return tally__call_launch(j->call, &kernel, kernel.first, tally__over(j->results, rows), TALLY_START_EARLY,
+                              &j->work);
+}
 /* Boundaries for the tiles of these, if anything was marked. */
 static tally_status prepare_again(const job *j) {
     const tally_offsets_work work = offsets_work(&j->again);
@@ -374,6 +397,7 @@ static tally_status reduce(const job *j) {
     const tally__call *c = j->call;
     const tally_partition *partition = &j->work.partition;
     tally__loaded kernels;
+    if (are_short(j)) TALLY_TRY(reduce_short(j));
     if (begins_with_prefixes(j)) return reduce_exactly(j);
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, partition->tiles,
@@ -388,11 +412,12 @@ static tally_status reduce(const job *j) {
 
 /* All kernels of the call, the slowest to compile first. */
 static tally_status prepare_kernels(const job *j) {
-    tally__form forms[5];
+    tally__form forms[6];
     int count = 0;
     const bool is_exact = j->call->spec->exact;
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
+    if (are_short(j)) forms[count++] = TALLY_FORM_SHORT;
     if (j->again.partition.left != NULL) forms[count++] = TALLY_FORM_WIDE;
     if (j->again.partition.far != NULL) forms[count++] = prefix_form(j);
     if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_PARTITION;
