@@ -208,11 +208,9 @@ static TALLY_TARGET void finalize_vague(tally__bunch *b, int what) {
 /* Results of scaled values as those of the values. Of f64 only the exponent differs, but for subnormals, which are
  * rounded twice: that shows where the first time has given a tie of the second. */
 static TALLY_TARGET void unscale(tally__bunch *b, int what) {
+    const bool is_once = what != TALLY_QUICK_SPREAD && (what >= TALLY_QUICK_ROOT || !b->of_products);
     for (int s = 0; s < b->count; s++) {
-        const int32_t once = b->scale_x[s], twice = once + b->scale_y[s];
-        const int32_t by = what == TALLY_QUICK_SPREAD                    ? twice
-                           : what >= TALLY_QUICK_ROOT || !b->of_products ? once
-                                                                         : twice;
+        const int32_t by = b->scale_x[s] + (is_once ? 0 : b->scale_y[s]);
         const double value = b->values[s], size = value < 0 ? -value : value;
         if (!b->is_f64) b->sure[s] &= b->lengths[s] == 0;
         if (!b->is_f64 || !(size > 0 && size < tally_infinity_f64())) continue; /* 0 of any size, NaN */
