@@ -91,7 +91,7 @@ TALLY_FN row_sums_t no_sums(void) {
 TALLY_FN double scaled_by(double x, int32_t power) {
     return power == 0 ? x : x * tally_from_bits_f64((int64_t)(1023 + power) << 52);
 }
-/* Below this, digits may have been lost, and less than this many times 2^-100. */
+/* What such a product or scaled value may have lost: where it is below 2^-900, less than 2^-1000. */
 TALLY_FN double lost_below(double size, int32_t is_zero) {
     const double magnitude = size < 0 ? -size : size;
     return TALLY_IS_F64 && !is_zero && !(magnitude > 0x1p-900) ? 0x1p-1000 : 0;

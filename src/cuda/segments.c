@@ -24,8 +24,8 @@ typedef struct job {
 } job;
 
 /* Exact segments pass through stages, each of which takes what the one before it left. Sums alone are tried in few
- * doubles first (production/segments.h, exact_sums/expansions.h), all others begin with prefix sums. A build for tests
- * and measurements may skip stages. */
+ * doubles first (production/segments.h, exact_sums/expansions.h), short rows by a thread each, all others begin with
+ * prefix sums. A build for tests and measurements may skip stages. */
 #ifndef TALLY_FIRST_STAGE
 #define TALLY_FIRST_STAGE STAGE_EXPANSIONS
 #endif
