@@ -37,17 +37,11 @@
 #define TALLY_LANE_PRODUCT_LIMBS ((level_bits * (2 * TALLY_PREFIX_LEVELS - 1) + 4) / 32 + 4)
 #include "exact_segments/lane_sums.h"
 
-TALLY_FN void mark(uint32_t *marks, int64_t i) {
-    tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32));
-}
-TALLY_FN void raise_flags(const tally_segments_work *work, int32_t flags) {
-    if ((tally_look32(work->out.flags) & flags) == 0) tally_or32(work->out.flags, flags);
-}
 /* Leaves a tile to the stage that follows. */
 TALLY_RARE void leave_tile(const tally_segments_work *work, int64_t t) {
     const int32_t is_far = TALLY_PREFIX_WIDE || work->partition.left == 0;
-    mark(is_far ? work->partition.far : work->partition.left, t);
-    raise_flags(work, is_far ? TALLY_FLAG_FAR : TALLY_FLAG_LEFT);
+    tally_mark(is_far ? work->partition.far : work->partition.left, t);
+    tally_raise_flags(work->out.flags, is_far ? TALLY_FLAG_FAR : TALLY_FLAG_LEFT);
 }
 
 /* The first value's distance from a multiple of 16 bytes, if it can be kept. */

@@ -75,14 +75,8 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
         for (int32_t b = 0; b < (int32_t)sizeof result; b++)
             if (b < size) to[b] = bytes[b];
     }
-    if ((flags & TALLY_FLAG_UNSURE) != 0)
-        tally_or32((int32_t *)work->partition.unsure + (s + i) / 32, (int32_t)((uint32_t)1 << (s + i) % 32));
+    if ((flags & TALLY_FLAG_UNSURE) != 0) tally_mark(work->partition.unsure, s + i);
     return flags;
-}
-
-/* What this lane has seen: a look spares most of the atomic operations. */
-TALLY_FN void raise_flags(const tally_segments_work *work, int32_t flags) {
-    if (flags != 0 && (flags & ~tally_look32(work->out.flags)) != 0) tally_or32(work->out.flags, flags);
 }
 
 /* ---- a tile ---- */
@@ -439,7 +433,7 @@ TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, 
                       buffers + buffer_of(&work->partition, iteration) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
         if (flags != 0 &&
             (flags & ~tally_look32(&shared->flags)) != 0) { /* once for each that there is, more or less */
-            raise_flags(work, flags);
+            tally_raise_flags(work->out.flags, flags);
             tally_or32(&shared->flags, flags);
         }
         next = its->iteration + 1;
@@ -489,7 +483,7 @@ TALLY_FN void close_group(const tally_segments_work *work, const group_of_leaves
     int32_t flags = 0;
     if (!climb(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
     if (tally_lane() == 0) flags = put_at(work, results_from(work, group->s), group->s, 0, node);
-    raise_flags(work, flags);
+    tally_raise_flags(work->out.flags, flags);
 }
 
 /* The groups that lanes have found, one after the other by the whole warp. */

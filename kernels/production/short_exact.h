@@ -196,9 +196,15 @@ TALLY_LONG int32_t finalize_bounded(const row_sums_t *s, int64_t n, const scales
     }
     return sure;
 }
+TALLY_FN int32_t finalize_row(const row_sums_t *s, int64_t n, const scales_t *by, const tally_final *final,
+                              uint64_t *result) {
+    if (lost_of_row(s) != 0) return finalize_bounded(s, n, by, final, result);
+    const in_pairs_t a = pairs_of_row(s, n, by, 0);
+    return finalize_pairs(&a, final, result);
+}
 TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {
-    tally_or32((int32_t *)work->partition.unsure + row / 32, (int32_t)((uint32_t)1 << row % 32));
-    if ((tally_look32(work->out.flags) & TALLY_FLAG_UNSURE) == 0) tally_or32(work->out.flags, TALLY_FLAG_UNSURE);
+    tally_mark(work->partition.unsure, row);
+    tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
 }
 /* The power that makes values of at most such a size about 1, as far as a normal number can. */
 TALLY_FN int32_t power_for(uint32_t most) {
@@ -218,28 +224,19 @@ TALLY_LONG void put_scaled(const tally_segments_work *work, int64_t row, uint32_
         const TALLY_T a = read_one(&x, first + m * work->inner);
         add_value(&sums, a, TALLY_KERNEL_INPUTS == 1 ? a : read_one(&y, first + m * work->inner), &by);
     }
-    const in_pairs_t a = pairs_of_row(&sums, work->length, &by, 0);
-    if (lost_of_row(&sums) == 0 ? finalize_pairs(&a, &work->out.final, result)
-                                : finalize_bounded(&sums, work->length, &by, &work->out.final, result))
-        put_bytes(&work->out, row, result, a.present);
+    if (finalize_row(&sums, work->length, &by, &work->out.final, result))
+        put_bytes(&work->out, row, result, work->length - sums.absent);
     else
         mark_row(work, row);
 }
 TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_sums_t *sums) {
     const scales_t by = {0, 0};
-    const in_pairs_t a = pairs_of_row(sums, work->length, &by, 0);
+    const int64_t present = work->length - sums->absent;
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    int32_t sure;
-    if (a.present == 0) {
+    if (present == 0)
         put_nothing(work, row);
-        return;
-    }
-    if (lost_of_row(sums) == 0)
-        sure = finalize_pairs(&a, &work->out.final, result);
-    else
-        sure = finalize_bounded(sums, work->length, &by, &work->out.final, result);
-    if (sure)
-        put_bytes(&work->out, row, result, a.present);
+    else if (finalize_row(sums, work->length, &by, &work->out.final, result))
+        put_bytes(&work->out, row, result, present);
     else if (TALLY_IS_F64)
         put_scaled(work, row, sums->most_x, sums->most_y);
     else

@@ -91,7 +91,8 @@ TALLY_FN void close_runs(const tally_segments_work *work, const tile_t *tile, ru
                                                  : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = nothing();
         node = pair_lanes(node, count);
-        if (tally_lane() == 0) raise_flags(work, put_result(work, tile->opening, run - boundary_runs, node));
+        if (tally_lane() == 0)
+            tally_raise_flags(work->out.flags, put_result(work, tile->opening, run - boundary_runs, node));
     }
 }
 
