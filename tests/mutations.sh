@@ -121,7 +121,7 @@ mutation skipped-are-counted $file 'tile->present = taken.present;' ''
 mutation specials-not-noted $file 'if (tile->specials) add_specials' 'if (false) add_specials'
 mutation specials-of-magnitudes $file 'if (term == TALLY_TERM_MAGNITUDE) plus =' 'if (false) plus ='
 mutation specials-of-products src/cpu/specials_template.h 'no_number | (c_size == 0) | (d_size == 0)' 'no_number'
-mutation specials-of-bunches src/cpu/exact_template.h 'for (int64_t k = 0; k < finite->specials;) {' 'for (int64_t k = 0; k < finite->specials && k < 1;) {'
+mutation specials-of-batches src/cpu/exact_template.h 'for (int64_t k = 0; k < finite->specials;) {' 'for (int64_t k = 0; k < finite->specials && k < 1;) {'
 mutation all-skipped $file 'bool values, products;
     if (tile->present == 0) return;' 'bool values, products;'
 mutation range-of-the-skipped $file 'if (tile->present < tile->n) { /* some are skipped */' 'if (false) {'
@@ -138,7 +138,7 @@ mutation both-out-of-bounds $file 'b.high > TALLY_LEVELS_HIGHEST || b.unit < TAL
 mutation spilled-levels $file 'sums->spilled |= levels->tiles > 0;' ''
 mutation spilled-terms $file 'term, tile)) return true; sums->spilled = true;' 'term, tile)) return true;'
 mutation long-parts $file '|| total > (int64_t)1 << 53 || total < -((int64_t)1 << 53)' ''
-mutation long-segments $file 'while (bunch->longest > 1 << additions) additions++;' ''
+mutation long-segments $file 'while (batch->longest > 1 << additions) additions++;' ''
 
 file=src/cpu/exact_template.h
 mutation missing-settle $file '    settle_accumulator(node);
@@ -250,13 +250,13 @@ mutation zero-is-sure $file 'q.sure = p.high != 0;' 'q.sure = 1;'
 mutation ties-are-exact $file 'exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0)' 'exact = (back.high == rest.high)'
 mutation nothing-deviates $file 'some & whole & (a.high == b.high) & (a.low == b.low)' 'some & (a.high == b.high)'
 
-file=src/cpu/bunch_template.h
-mutation bunch-mask $file '{-1, -1, -1, -1, -1, -1, -1, -1};' '{-1, -1, -1, -1, -1, -1, -1, 0};'
-mutation bunch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'before[g] = anchor[k] - (s[g] - s[g]);'
-mutation bunch-second-row $file '= s[g] + a;' '= s[g] + b;'
-mutation bunch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
+file=src/cpu/batch_template.h
+mutation batch-mask $file '{-1, -1, -1, -1, -1, -1, -1, -1};' '{-1, -1, -1, -1, -1, -1, -1, 0};'
+mutation batch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'before[g] = anchor[k] - (s[g] - s[g]);'
+mutation batch-second-row $file '= s[g] + a;' '= s[g] + b;'
+mutation batch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
 mutation mean-of-nothing src/cpu/results_template.h 'TALLY_MOST(nan, 1, quick.sure' 'TALLY_MOST(0, 1, quick.sure'
-mutation bunch-padding $file 'bunch->places[s] = offsets[count] - offsets[0];' 'bunch->places[s] = 0;'
+mutation batch-padding $file 'batch->places[s] = offsets[count] - offsets[0];' 'batch->places[s] = 0;'
 
 file=src/cpu/plain_template.h
 mutation plain-rounded src/cpu/exact.c ': rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;' ': TALLY_PLAIN_EXACT;'
@@ -281,7 +281,7 @@ mutation expansions-vague src/cpu/results_template.h 'if (b->vague)' 'if (0)'
 mutation expansions-near src/cpu/expansions_template.h 'return ~tiny | is_far;' 'return ~tiny | ~is_far | is_far;'
 mutation unscaled-ties src/cpu/results_template.h 'b->sure[s] &= (left < 0 ? -left : left) != times_power(1, -1075 - by);' '(void)left;'
 mutation plain-run-of-zeros src/cpu/exact_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
-mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_bunch(&bunch, offsets + s, some)' 'begin_bunch(&bunch, offsets, some)'
+mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_batch(&batch, offsets + s, some)' 'begin_batch(&batch, offsets, some)'
 mutation spread-of-empties src/cpu/index_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
 mutation spread-order src/cpu/index_template.h '_mm512_mask_expand_epi32(none, there, some)' '_mm512_mask_mov_epi32(none, there, some)' avx512
 mutation plain-lower-half $file 's[step] = more(s[step], a - upper_half(a));' 's[step] = more(s[step], a - a);'

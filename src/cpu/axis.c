@@ -86,7 +86,7 @@ static tally_status take_tasks(job *j, int threads) {
 
 /* Outer indices that are transposed together. */
 static int64_t blocks_together(const job *j) {
-    const int64_t by_results = TALLY_BATCH / j->panels.inner, by_values = 8192 / (j->length * j->panels.inner);
+    const int64_t by_results = TALLY_RESULT_BATCH / j->panels.inner, by_values = 8192 / (j->length * j->panels.inner);
     return least(by_results > 0 ? by_results : 1, by_values > 0 ? by_values : 1);
 }
 

@@ -34,8 +34,8 @@ tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in,
                                 int64_t inner, const tally__sink *sink, tally__report *report);
 
 enum {
-    TALLY_BATCH = 512,     /* results made at a time before they are stored */
-    TALLY_WIDE_VECTOR = 16 /* so many results side by side fill vector registers */
+    TALLY_RESULT_BATCH = 512, /* results made at a time before they are stored */
+    TALLY_WIDE_VECTOR = 16    /* so many results side by side fill vector registers */
 };
 
 #endif

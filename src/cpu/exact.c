@@ -225,7 +225,7 @@ static bool add_both(tally__sums *sums, const tally__tile *tile) {
     return true;
 }
 
-/* ---- bunches ---- */
+/* ---- batches ---- */
 
 bool tally__overreaches(const tally__tile *tile, int term) {
     const bounds b = bounds_of(tile, term);
@@ -233,35 +233,35 @@ bool tally__overreaches(const tally__tile *tile, int term) {
     return !in_reach(tile, term) || b.high > TALLY_LEVELS_HIGHEST ||
            (term == TALLY_TERM_PRODUCT && b.unit < TALLY_LEVELS_LOWEST);
 }
-void tally__scale_bunch(tally__bunch *bunch, tally__tile *tile, int64_t apart, double *x_room, double *y_room,
+void tally__scale_batch(tally__batch *batch, tally__tile *tile, int64_t apart, double *x_room, double *y_room,
                         int64_t to_apart) {
     const void *const x = tile->x, *const y = tile->y;
-    tally__cpu_tiles()->scale(x, apart, bunch, x_room, to_apart, bunch->scale_x);
+    tally__cpu_tiles()->scale(x, apart, batch, x_room, to_apart, batch->scale_x);
     tile->x = tile->y = x_room;
     if (y != x) {
-        tally__cpu_tiles()->scale(y, apart, bunch, y_room, to_apart, bunch->scale_y);
+        tally__cpu_tiles()->scale(y, apart, batch, y_room, to_apart, batch->scale_y);
         tile->y = y_room;
     } else
-        memcpy(bunch->scale_y, bunch->scale_x, sizeof bunch->scale_y);
-    bunch->scaled = 1;
+        memcpy(batch->scale_y, batch->scale_x, sizeof batch->scale_y);
+    batch->scaled = 1;
 }
-int tally__expand_bunch(tally__bunch *bunch, const tally__tile *tile, int64_t apart, int term, tally__parts parts) {
-    if (!bunch->scaled && tally__overreaches(tile, term)) return 0;
-    return tally__cpu_tiles()->bunch_expand[tile->is_f64][term](tile->x, tile->y, apart, bunch, parts) ? TALLY_PARTS
+int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts parts) {
+    if (!batch->scaled && tally__overreaches(tile, term)) return 0;
+    return tally__cpu_tiles()->batch_expand[tile->is_f64][term](tile->x, tile->y, apart, batch, parts) ? TALLY_PARTS
                                                                                                        : 0;
 }
-int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts) {
+int tally__sum_batch(tally__batch *batch, const tally__tile *tile, int term, tally__parts parts) {
     const tally__tiles *tiles = tally__cpu_tiles();
-    int32_t units[TALLY_PARTS], given, additions = TALLY_BUNCH_ADDITIONS;
+    int32_t units[TALLY_PARTS], given, additions = TALLY_BATCH_ADDITIONS;
     double anchor[TALLY_PARTS];
-    if (!in_reach(tile, term)) return tally__expand_bunch(bunch, tile, 1, term, parts);
-    while (bunch->longest > 1 << additions) additions++;
+    if (!in_reach(tile, term)) return tally__expand_batch(batch, tile, 1, term, parts);
+    while (batch->longest > 1 << additions) additions++;
     given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
-    while (given > 0 && given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL)
+    while (given > 0 && given <= TALLY_PARTS && tiles->batch_sum[tile->is_f64][term][given] == NULL)
         given++; /* more levels will do */
-    if (given == 0 || given > TALLY_PARTS) return tally__expand_bunch(bunch, tile, 1, term, parts);
+    if (given == 0 || given > TALLY_PARTS) return tally__expand_batch(batch, tile, 1, term, parts);
     for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
-    tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
+    tiles->batch_sum[tile->is_f64][term][given](tile->x, tile->y, batch, anchor, parts);
     return given;
 }
 
@@ -523,7 +523,7 @@ static int parts_of_levels(const tally__levels *levels, int from, int to, tally_
     }
     return count;
 }
-bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one) {
+bool tally__parts_of_sums(const tally__sums *sums, tally__batch *one) {
     const tally__levels *both = &sums->of_both, *values = &sums->of_values, *products = &sums->of_products;
     if (sums->spilled || (both->tiles > 0 && values->tiles + products->tiles > 0)) return false;
     one->count = one->padded = 1;

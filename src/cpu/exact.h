@@ -67,33 +67,33 @@ void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, in
 void tally__add_tile(tally__sums *sums, const tally__tile *tile);
 void tally__flush_sums(tally__sums *sums);
 /* What lies in levels as the parts of one segment, when all of it does and the parts are few. */
-bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one);
+bool tally__parts_of_sums(const tally__sums *sums, tally__batch *one);
 
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);
 
-/* How many of so many segments, `most` (a power of two) at most, have TALLY_BUNCH_VALUES values together; 1 at least.
+/* How many of so many segments, `most` (a power of two) at most, have TALLY_BATCH_VALUES values together; 1 at least.
  * No branches: they would be foretold wrongly. */
 static inline int tally__fitting(const int64_t *offsets, int segments, const int most) {
     int fitting = 1;
     for (int step = most / 2; step > 0; step /= 2) {
         int more = fitting + step <= segments ? fitting + step : fitting;
-        fitting = offsets[more] - offsets[0] <= TALLY_BUNCH_VALUES ? more : fitting;
+        fitting = offsets[more] - offsets[0] <= TALLY_BATCH_VALUES ? more : fitting;
     }
     return fitting > 8 ? fitting & ~7 : fitting;
 }
 
 /* Whether f64 may not hold some term of a tile or what is left of it. */
 bool tally__overreaches(const tally__tile *tile, int term);
-/* Scales a tile of f64 for a bunch, as tiles.h says of `scale`, to rooms; the tile is not measured again. */
-void tally__scale_bunch(tally__bunch *bunch, tally__tile *tile, int64_t apart, double *x_room, double *y_room,
+/* Scales a tile of f64 for a batch, as tiles.h says of `scale`, to rooms; the tile is not measured again. */
+void tally__scale_batch(tally__batch *batch, tally__tile *tile, int64_t apart, double *x_room, double *y_room,
                         int64_t to_apart);
-/* Sums the segments of a bunch by their parts; the tile is what they cover. By levels, or where its values are too far
+/* Sums the segments of a batch by their parts; the tile is what they cover. By levels, or where its values are too far
  * apart for these by expansions. Gives how many parts there are, or 0 where neither serves. */
-int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
+int tally__sum_batch(tally__batch *batch, const tally__tile *tile, int term, tally__parts parts);
 /* By expansions alone, if they serve; value k of segment s lies at places[s] + k * apart. Gives how many parts there
  * are, or 0. */
-int tally__expand_bunch(tally__bunch *bunch, const tally__tile *tile, int64_t apart, int term, tally__parts parts);
+int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts parts);
 
 /* Levels of columns, for terms that are multiples of 2^lowest, below 2^high. */
 typedef struct tally__columns {
@@ -126,7 +126,7 @@ enum { TALLY_PLAIN_TERMS = TALLY_FEW_TILES * TALLY_TILE, TALLY_PLAIN_FEW = 32 };
 
 /* Plans what is asked for by the first few of n > 0 values. False: most likely sums would not be exact. */
 bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n);
-/* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BUNCH_VALUES values in all, or of one, the first of which
+/* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BATCH_VALUES values in all, or of one, the first of which
  * begins at x (and y), in TALLY_PLAIN_PARTS, where all of these are exact. Otherwise some operation was rounded or the
  * machine does not tell, or some sum is not finite, as where a value is infinite or NaN. */
 typedef enum tally__plain_outcome { TALLY_PLAIN_ROUNDED, TALLY_PLAIN_INFINITE, TALLY_PLAIN_EXACT } tally__plain_outcome;

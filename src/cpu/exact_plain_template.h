@@ -4,47 +4,47 @@
 /* How many segments are summed together; 0: the first is too long. */
 static int plain_fitting(const int64_t *offsets, int64_t count) {
     const int64_t most =
-        TALLY_BYTES >= 4 && count == 1 ? parts_together : TALLY_BUNCH_VALUES; /* one alone needs no room for rows */
+        TALLY_BYTES >= 4 && count == 1 ? parts_together : TALLY_BATCH_VALUES; /* one alone needs no room for rows */
     int some = (int)(count < TALLY_PLAIN_MOST ? count : TALLY_PLAIN_MOST);
-    if (offsets[some] - offsets[0] > TALLY_BUNCH_VALUES) some = tally__fitting(offsets, some, TALLY_PLAIN_MOST);
+    if (offsets[some] - offsets[0] > TALLY_BATCH_VALUES) some = tally__fitting(offsets, some, TALLY_PLAIN_MOST);
     return offsets[some] - offsets[0] <= most ? some : 0;
 }
 
-/* The sums of a bunch of segments from segment s. What makes it up to eight is zeros: subnormals that nobody asked for
+/* The sums of a batch of segments from segment s. What makes it up to eight is zeros: subnormals that nobody asked for
  * would cost their time. */
-TALLY_FN int take_parts(tally__parts to, tally__plain_sums sums, int parts, int s, const tally__bunch *bunch) {
+TALLY_FN int take_parts(tally__parts to, tally__plain_sums sums, int parts, int s, const tally__batch *batch) {
     for (int k = 0; k < parts; k++) {
-        __builtin_memcpy(to[k], sums[k] + s, (size_t)bunch->count * sizeof *sums[k]);
-        for (int i = bunch->count; i < bunch->padded; i++) to[k][i] = 0;
+        __builtin_memcpy(to[k], sums[k] + s, (size_t)batch->count * sizeof *sums[k]);
+        for (int i = batch->count; i < batch->padded; i++) to[k][i] = 0;
     }
     return parts;
 }
-/* Results that are more than a sum, by bunches. */
+/* Results that are more than a sum, by batches. */
 static void finalize_plain(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const base_raw_t *a,
                            const base_raw_t *b, tally__plain_made *made, const int64_t *offsets, int count,
                            const tally_final *final, char *results, bool *empty) {
-    int64_t lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
-    for (int s = 0; s < count; s += TALLY_BUNCH_MOST) {
-        const int some = count - s < TALLY_BUNCH_MOST ? count - s : TALLY_BUNCH_MOST;
+    int64_t lows[TALLY_BATCH_MOST], highs[TALLY_BATCH_MOST];
+    for (int s = 0; s < count; s += TALLY_BATCH_MOST) {
+        const int some = count - s < TALLY_BATCH_MOST ? count - s : TALLY_BATCH_MOST;
         const int64_t at = offsets[s] - offsets[0];
-        tally__bunch bunch;
-        tally__cpu_tiles()->begin_bunch(&bunch, offsets + s, some);
-        if (some == 1) bunch.padded = 1; /* no vector of eight */
-        bunch.ddof = final->ddof;
-        bunch.product_parts = 0;
-        bunch.of_products = !TALLY_HAS_SUM;
+        tally__batch batch;
+        tally__cpu_tiles()->begin_batch(&batch, offsets + s, some);
+        if (some == 1) batch.padded = 1; /* no vector of eight */
+        batch.ddof = final->ddof;
+        batch.product_parts = 0;
+        batch.of_products = !TALLY_HAS_SUM;
 #if !TALLY_HAS_SUM
-        bunch.sum_parts = take_parts(bunch.sums, made->products, parts_of_product, s, &bunch);
+        batch.sum_parts = take_parts(batch.sums, made->products, parts_of_product, s, &batch);
 #else
-        bunch.sum_parts = take_parts(bunch.sums, made->sums, parts_of_sum, s, &bunch);
+        batch.sum_parts = take_parts(batch.sums, made->sums, parts_of_sum, s, &batch);
 #if TALLY_HAS_PRODUCTS
-        bunch.product_parts = take_parts(bunch.products, made->products, parts_of_product, s, &bunch);
+        batch.product_parts = take_parts(batch.products, made->products, parts_of_product, s, &batch);
 #endif
 #endif
 #if TALLY_HAS_KEYS
-        tally__cpu_tiles()->ranges[TALLY_IS_F64](a + at, &bunch, lows, highs);
+        tally__cpu_tiles()->ranges[TALLY_IS_F64](a + at, &batch, lows, highs);
 #endif
-        finish_bunch(kernel, x + at, y + at, a + at, b + at, &bunch, lows, highs, final,
+        finish_batch(kernel, x + at, y + at, a + at, b + at, &batch, lows, highs, final,
                      results + s * (int64_t)tally__result_bytes(kernel, final), empty);
     }
 }
@@ -59,15 +59,15 @@ static bool reduce_plain(const tally__kernel *kernel, const tally__plain *plain,
     tally__plain_made made;
     const void *a = x += offsets[0], *b = y += offsets[0];
 #if TALLY_BYTES == 2
-    float wide[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
+    float wide[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
     widen(wide[0], x, n);
     if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, n);
     a = wide[0], b = wide[TALLY_KERNEL_INPUTS - 1];
 #endif
     if (TALLY_KERNEL_INPUTS == 1) b = a;
     finite.specials = 0;
-    if (!*special || n > TALLY_BUNCH_VALUES) outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);
-    if (outcome == TALLY_PLAIN_INFINITE && n <= TALLY_BUNCH_VALUES) {
+    if (!*special || n > TALLY_BATCH_VALUES) outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);
+    if (outcome == TALLY_PLAIN_INFINITE && n <= TALLY_BATCH_VALUES) {
         take_finite(&finite, &a, &b, n);
         *special = finite.specials > 0;
         outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);

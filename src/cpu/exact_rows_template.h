@@ -31,7 +31,7 @@ typedef struct strip_t {
     int64_t apart, ahead;              /* values to the next row of lanes; to the next block of dense ones, or 0 */
     tally__columns columns[2];
     tally__tile tile;
-    tally__bunch bunch;
+    tally__batch batch;
     union {
         accumulator_t node;
         char room[(sizeof(accumulator_t) + 15) / 16 * 16];
@@ -315,7 +315,7 @@ static void add_copied(const tally__kernel *kernel, const raw_t *x, const raw_t 
 
 /* Adds up a block for each kind of term that is asked for, by levels where its terms are near each other. */
 static void sum_block(strip_t *s, int64_t rows) {
-    int32_t additions = TALLY_BUNCH_ADDITIONS;
+    int32_t additions = TALLY_BATCH_ADDITIONS;
     while (rows > 1 << additions) additions++;
     s->is_far = false;
     for (int kind = first_kind; kind < term_kinds; kind++) {
@@ -331,66 +331,66 @@ static void sum_block(strip_t *s, int64_t rows) {
     }
 }
 /* Columns whose terms are too far apart for levels, as expansions take them: a tile that begins with the first of a
- * bunch, of rows so many values apart. */
+ * batch, of rows so many values apart. */
 typedef struct far_t {
     tally__tile tile;
     int64_t apart;
 } far_t;
 static __attribute__((noinline)) void open_far(strip_t *s, int64_t first, int64_t rows, far_t *far) {
-    tally__bunch *bunch = &s->bunch;
+    tally__batch *batch = &s->batch;
     const int64_t skipped = first * (int64_t)sizeof(base_t);
     far->apart = s->fold > 1 ? s->pitch : s->apart;
     far->tile = s->tile;
     far->tile.x = (const char *)far->tile.x + skipped;
     far->tile.y = (const char *)far->tile.y + skipped;
-    bunch->longest = bunch->shortest = (int32_t)rows;
-    for (int i = 0; i < bunch->count; i++) bunch->places[i] = i, bunch->lengths[i] = (int32_t)rows;
-    for (int i = bunch->count; i < bunch->padded; i++) bunch->lengths[i] = 0;
+    batch->longest = batch->shortest = (int32_t)rows;
+    for (int i = 0; i < batch->count; i++) batch->places[i] = i, batch->lengths[i] = (int32_t)rows;
+    for (int i = batch->count; i < batch->padded; i++) batch->lengths[i] = 0;
 #if TALLY_IS_F64
     bool overreaches = false;
     for (int kind = first_kind; kind < term_kinds; kind++)
         overreaches |= tally__overreaches(&far->tile, terms_of_kinds[kind]);
     if (!overreaches) return;
-    tally__scale_bunch(bunch, &far->tile, far->apart, s->scaled[0], s->scaled[TALLY_KERNEL_INPUTS - 1], bunch->count);
-    far->apart = bunch->count;
+    tally__scale_batch(batch, &far->tile, far->apart, s->scaled[0], s->scaled[TALLY_KERNEL_INPUTS - 1], batch->count);
+    far->apart = batch->count;
 #endif
 }
-/* The parts of the sums of a bunch of columns from `first` on, with zeros behind them. Gives the number of parts; 0:
+/* The parts of the sums of a batch of columns from `first` on, with zeros behind them. Gives the number of parts; 0:
  * expansions do not serve either. */
-static int take_columns(const strip_t *s, int kind, int64_t first, const far_t *far, tally__bunch *bunch,
+static int take_columns(const strip_t *s, int kind, int64_t first, const far_t *far, tally__batch *batch,
                         tally__parts parts) {
     const int count = s->columns[kind].count;
-    if ((count == 0 || bunch->scaled) && !no_terms(s, kind))
-        return tally__expand_bunch(bunch, &far->tile, far->apart, terms_of_kinds[kind], parts);
+    if ((count == 0 || batch->scaled) && !no_terms(s, kind))
+        return tally__expand_batch(batch, &far->tile, far->apart, terms_of_kinds[kind], parts);
     for (int k = 0; k < count; k++) {
         const double *held = s->held[kind] + k * s->lanes + first, anchor = s->columns[kind].anchor[k];
-        for (int i = 0; i < bunch->count; i++) parts[k][i] = held[i] - anchor;
+        for (int i = 0; i < batch->count; i++) parts[k][i] = held[i] - anchor;
         for (int64_t f = 1; f < s->fold; f++)
-            for (int i = 0; i < bunch->count; i++) parts[k][i] += held[f * s->pitch + i] - anchor;
-        for (int i = bunch->count; i < bunch->padded; i++) parts[k][i] = 0;
+            for (int i = 0; i < batch->count; i++) parts[k][i] += held[f * s->pitch + i] - anchor;
+        for (int i = batch->count; i < batch->padded; i++) parts[k][i] = 0;
     }
     if (count > 0) return count;
-    for (int i = 0; i < bunch->padded; i++) parts[0][i] = 0; /* all terms are zeros */
+    for (int i = 0; i < batch->padded; i++) parts[0][i] = 0; /* all terms are zeros */
     return 1;
 }
-/* The bunch of the columns from `first` on, of a block of so many rows. False: their terms are too far apart. */
-static bool fill_bunch(strip_t *s, int64_t first, int64_t rows, int32_t ddof) {
-    tally__bunch *bunch = &s->bunch;
+/* The batch of the columns from `first` on, of a block of so many rows. False: their terms are too far apart. */
+static bool fill_batch(strip_t *s, int64_t first, int64_t rows, int32_t ddof) {
+    tally__batch *batch = &s->batch;
     far_t far;
-    bunch->count = (int)(s->width - first < TALLY_BUNCH_MOST ? s->width - first : TALLY_BUNCH_MOST);
-    bunch->padded = (bunch->count + 7) / 8 * 8;
-    bunch->ddof = ddof;
-    bunch->product_parts = bunch->lost = bunch->scaled = bunch->vague = 0;
-    bunch->of_products = first_kind == 1;
+    batch->count = (int)(s->width - first < TALLY_BATCH_MOST ? s->width - first : TALLY_BATCH_MOST);
+    batch->padded = (batch->count + 7) / 8 * 8;
+    batch->ddof = ddof;
+    batch->product_parts = batch->lost = batch->scaled = batch->vague = 0;
+    batch->of_products = first_kind == 1;
     if (s->is_far) open_far(s, first, rows, &far);
-    bunch->sum_parts = take_columns(s, first_kind, first, &far, bunch, bunch->sums);
-    if (bunch->sum_parts == 0) return false;
+    batch->sum_parts = take_columns(s, first_kind, first, &far, batch, batch->sums);
+    if (batch->sum_parts == 0) return false;
     if (first_kind + 1 < term_kinds) {
-        bunch->product_parts = take_columns(s, first_kind + 1, first, &far, bunch, bunch->products);
-        if (bunch->product_parts == 0) return false;
+        batch->product_parts = take_columns(s, first_kind + 1, first, &far, batch, batch->products);
+        if (batch->product_parts == 0) return false;
     }
-    for (int i = 0; i < bunch->count; i++) bunch->lengths[i] = (int32_t)rows - s->missing[first + i];
-    for (int i = bunch->count; i < bunch->padded; i++) bunch->lengths[i] = 0;
+    for (int i = 0; i < batch->count; i++) batch->lengths[i] = (int32_t)rows - s->missing[first + i];
+    for (int i = batch->count; i < batch->padded; i++) batch->lengths[i] = 0;
     return true;
 }
 /* One column by itself. Gives whether it has no values. */
@@ -403,15 +403,15 @@ static bool reduce_column(const tally__kernel *kernel, const raw_t *x, const raw
     }
     return reduce_run(kernel, column.x, TALLY_KERNEL_INPUTS == 2 ? column.y : column.x, rows, final, result);
 }
-/* What a bunch leaves unsure, and columns that something was taken out of. */
+/* What a batch leaves unsure, and columns that something was taken out of. */
 static void finish_columns(const tally__kernel *kernel, const strip_t *s, int64_t first, const raw_t *x, const raw_t *y,
                            int64_t rows, int64_t stride, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    const tally__bunch *bunch = &s->bunch;
-    for (int i = 0; i < bunch->count; i++) {
+    const tally__batch *batch = &s->batch;
+    for (int i = 0; i < batch->count; i++) {
         const int64_t p = first + i;
         char result[TALLY_RESULT_BYTES];
-        if (bunch->sure[i] && !s->special[p]) continue;
+        if (batch->sure[i] && !s->special[p]) continue;
         *empty |= reduce_column(kernel, x + p, y + p, rows, stride, final, result);
         place_in_leaf(results, p, result, bytes);
     }
@@ -427,10 +427,10 @@ static void sign_columns(const strip_t *s, int64_t first, const raw_t *x, const 
         others = tally__cpu_tiles()->others[TALLY_IS_F64]((const char *)s->tile.x + at, (const char *)s->tile.y + at,
                                                           s->lanes, bits);
     }
-    for (int i = 0; i < s->bunch.count && !others; i++) {
+    for (int i = 0; i < s->batch.count && !others; i++) {
         const int64_t p = first + i;
         int64_t words[TALLY_EVIDENCE] = {0};
-        if ((s->bunch.is_f64 ? s->bunch.values[i] : (double)s->bunch.narrow[i]) != 0) continue;
+        if ((s->batch.is_f64 ? s->batch.values[i] : (double)s->batch.narrow[i]) != 0) continue;
         witness(words, TALLY_FIRST_TERM, x + p, y + p, rows, stride);
         if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);
     }
@@ -442,11 +442,11 @@ static bool finalize_strip(const tally__kernel *kernel, strip_t *s, const raw_t 
     read_block(kernel, s, x, y, rows, stride, NULL);
     sum_block(s, rows);
     fold_keys(s);
-    for (int64_t first = 0; first < s->width; first += TALLY_BUNCH_MOST) {
-        if (!fill_bunch(s, first, rows, final->ddof)) return false;
-        finalize_bunch(&s->bunch, s->lows + first, s->highs + first, final, results + first * bytes);
-        if (TALLY_HAS_MINUS_ZEROS && has_zeros(&s->bunch)) sign_columns(s, first, x, y, rows, stride, final, results);
-        if (s->bunch.unsure > 0 || s->taken)
+    for (int64_t first = 0; first < s->width; first += TALLY_BATCH_MOST) {
+        if (!fill_batch(s, first, rows, final->ddof)) return false;
+        finalize_batch(&s->batch, s->lows + first, s->highs + first, final, results + first * bytes);
+        if (TALLY_HAS_MINUS_ZEROS && has_zeros(&s->batch)) sign_columns(s, first, x, y, rows, stride, final, results);
+        if (s->batch.unsure > 0 || s->taken)
             finish_columns(kernel, s, first, x, y, rows, stride, final, results, empty);
     }
     return true;

@@ -205,79 +205,79 @@ TALLY_FN bool is_quick(const tally_final *final) {
 }
 
 /* Scales sums so small that quotients would lose digits; their parts stay exact. Gives whether there are any. */
-TALLY_FN bool bring_in_reach(tally__bunch *bunch) {
+TALLY_FN bool bring_in_reach(tally__batch *batch) {
     const double least = 0x1p-390;
     bool is_far = false;
-    for (int s = 0; s < bunch->count; s++) {
+    for (int s = 0; s < batch->count; s++) {
         double size = 0;
-        for (int k = 0; k < bunch->sum_parts; k++) size += __builtin_fabs(bunch->sums[k][s]);
-        bunch->scale_x[s] = size < least && size > 0 ? -700 : 0;
-        is_far |= bunch->scale_x[s] != 0;
+        for (int k = 0; k < batch->sum_parts; k++) size += __builtin_fabs(batch->sums[k][s]);
+        batch->scale_x[s] = size < least && size > 0 ? -700 : 0;
+        is_far |= batch->scale_x[s] != 0;
     }
     if (!is_far) return false;
-    bunch->scaled = 1;
-    bunch->of_products = 0;
-    for (int s = 0; s < bunch->count; s++)
-        for (int k = 0; k < bunch->sum_parts && bunch->scale_x[s] != 0; k++) bunch->sums[k][s] *= 0x1p700;
+    batch->scaled = 1;
+    batch->of_products = 0;
+    for (int s = 0; s < batch->count; s++)
+        for (int k = 0; k < batch->sum_parts && batch->scale_x[s] != 0; k++) batch->sums[k][s] *= 0x1p700;
     return true;
 }
 /* Sums that their parts do not tell are not sure. */
-static void note_lost(tally__bunch *bunch) {
-    for (int s = 0; s < bunch->count && bunch->lost; s++)
-        if (bunch->sums[0][s] != bunch->sums[0][s] ||
-            (bunch->product_parts > 0 && bunch->products[0][s] != bunch->products[0][s])) {
-            bunch->unsure += bunch->sure[s] != 0;
-            bunch->sure[s] = 0;
+static void note_lost(tally__batch *batch) {
+    for (int s = 0; s < batch->count && batch->lost; s++)
+        if (batch->sums[0][s] != batch->sums[0][s] ||
+            (batch->product_parts > 0 && batch->products[0][s] != batch->products[0][s])) {
+            batch->unsure += batch->sure[s] != 0;
+            batch->sure[s] = 0;
         }
 }
-/* The results of a bunch whose parts are there, with the keys of its least and greatest values; those that are not sure
+/* The results of a batch whose parts are there, with the keys of its least and greatest values; those that are not sure
  * are left for another way. */
-static void finalize_bunch(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
+static void finalize_batch(tally__batch *batch, const int64_t *lows, const int64_t *highs, const tally_final *final,
                            char *results) {
     const tally__tiles *tiles = tally__cpu_tiles();
 #if TALLY_HAS_KEYS
     const tally_format natural = TALLY_NATURAL_FORMAT;
-    double floats[3][TALLY_BUNCH_MOST];
-    int32_t sure[TALLY_BUNCH_MOST];
+    double floats[3][TALLY_BATCH_MOST];
+    int32_t sure[TALLY_BATCH_MOST];
     (void) final;
-    for (int s = 0; s < bunch->count; s++) sure[s] = 1;
+    for (int s = 0; s < batch->count; s++) sure[s] = 1;
     for (int what = 0; what < 3; what++) {
         static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
-        bunch->is_f64 = what > 0 || natural.digits == 53;
-        tiles->results(bunch, whats[what]);
-        for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) sure[s] &= bunch->sure[s];
-        for (int s = 0; s < bunch->count; s++)
-            floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
+        batch->is_f64 = what > 0 || natural.digits == 53;
+        tiles->results(batch, whats[what]);
+        for (int s = 0; s < batch->count && batch->unsure > 0; s++) sure[s] &= batch->sure[s];
+        for (int s = 0; s < batch->count; s++)
+            floats[what][s] = batch->is_f64 ? batch->values[s] : (double)batch->narrow[s];
     }
-    bunch->unsure = 0;
-    for (int s = 0; s < bunch->count; s++) bunch->unsure += !(bunch->sure[s] = sure[s]);
-    tiles->put_stats[TALLY_IS_F64](bunch, floats, lows, highs, results);
+    batch->unsure = 0;
+    for (int s = 0; s < batch->count; s++) batch->unsure += !(batch->sure[s] = sure[s]);
+    tiles->put_stats[TALLY_IS_F64](batch, floats, lows, highs, results);
 #else
 #if TALLY_HAS_SPREAD
     int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
 #else
     int what = final->root ? TALLY_QUICK_ROOT : final->mean ? TALLY_QUICK_MEAN : TALLY_QUICK_SUM;
 #endif
-    size_t count = (size_t)bunch->count;
+    size_t count = (size_t)batch->count;
     (void)lows, (void)highs;
-    bunch->is_f64 = final->format.digits == 53;
-    tiles->results(bunch, what);
-    if (TALLY_IS_F64 && what == TALLY_QUICK_MEAN && bunch->unsure > 0 && !bunch->scaled && bring_in_reach(bunch))
-        tiles->results(bunch, what);
-    if (bunch->is_f64)
-        __builtin_memcpy(results, bunch->values, count * sizeof(double));
+    batch->is_f64 = final->format.digits == 53;
+    tiles->results(batch, what);
+    if (TALLY_IS_F64 && what == TALLY_QUICK_MEAN && batch->unsure > 0 && !batch->scaled && bring_in_reach(batch))
+        tiles->results(batch, what);
+    if (batch->is_f64)
+        __builtin_memcpy(results, batch->values, count * sizeof(double));
     else
-        __builtin_memcpy(results, bunch->narrow, count * sizeof(float));
+        __builtin_memcpy(results, batch->narrow, count * sizeof(float));
 #endif
-    note_lost(bunch);
+    note_lost(batch);
 }
 
 static bool finalize_sums(const tally__sums *sums, const total_t *total, const tally_final *final, void *result) {
-    tally__bunch one;
+    tally__batch one;
     if (!is_quick(final) || !tally__parts_of_sums(sums, &one)) return false;
     one.lengths[0] = (int32_t)total->n;
     one.ddof = final->ddof;
-    finalize_bunch(&one, &total->low, &total->high, final, result);
+    finalize_batch(&one, &total->low, &total->high, final, result);
     return one.unsure == 0;
 }
 
@@ -356,10 +356,10 @@ TALLY_FN void put_minus_zero(char *results, int64_t s, const tally_final *final)
         __builtin_memcpy(results + s * (int64_t)sizeof(float), &(float){-0.0F}, sizeof(float));
 }
 /* Whether some result is 0. */
-TALLY_FN bool has_zeros(const tally__bunch *bunch) {
+TALLY_FN bool has_zeros(const tally__batch *batch) {
     int zeros = 0;
-    for (int s = 0; s < bunch->count && bunch->is_f64; s++) zeros |= bunch->values[s] == 0;
-    for (int s = 0; s < bunch->count && !bunch->is_f64; s++) zeros |= bunch->narrow[s] == 0;
+    for (int s = 0; s < batch->count && batch->is_f64; s++) zeros |= batch->values[s] == 0;
+    for (int s = 0; s < batch->count && !batch->is_f64; s++) zeros |= batch->narrow[s] == 0;
     return zeros != 0;
 }
 /* Whether any of some bits is set. */
@@ -383,24 +383,24 @@ static void sign_zeros(const void *x, const void *y, const int64_t *offsets, int
         if (from < to && !any_bit(bits, from, to)) put_minus_zero(results, s, final);
     }
 }
-/* The result of a segment that a bunch leaves unsure. */
-static void reduce_unsure(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const tally__bunch *bunch, int s,
+/* The result of a segment that a batch leaves unsure. */
+static void reduce_unsure(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const tally__batch *batch, int s,
                           const tally_final *final, void *result) {
-    int64_t n = bunch->lengths[s];
-    reduce_run(kernel, x + bunch->places[s], y + bunch->places[s], n, final, result);
+    int64_t n = batch->lengths[s];
+    reduce_run(kernel, x + batch->places[s], y + batch->places[s], n, final, result);
 }
-/* Results of a bunch of segments, the first of which begins at x, from their parts; a and b: as they were added up. */
-static void finish_bunch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const void *a, const void *b,
-                         tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
+/* Results of a batch of segments, the first of which begins at x, from their parts; a and b: as they were added up. */
+static void finish_batch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const void *a, const void *b,
+                         tally__batch *batch, const int64_t *lows, const int64_t *highs, const tally_final *final,
                          char *results, bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    finalize_bunch(bunch, lows, highs, final, results);
-    if (TALLY_HAS_MINUS_ZEROS && has_zeros(bunch)) sign_zeros(a, b, bunch->places, bunch->count, final, results);
-    *empty |= bunch->shortest == 0;
-    for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) {
+    finalize_batch(batch, lows, highs, final, results);
+    if (TALLY_HAS_MINUS_ZEROS && has_zeros(batch)) sign_zeros(a, b, batch->places, batch->count, final, results);
+    *empty |= batch->shortest == 0;
+    for (int s = 0; s < batch->count && batch->unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];
-        if (bunch->sure[s]) continue;
-        reduce_unsure(kernel, x, y, bunch, s, final, result);
+        if (batch->sure[s]) continue;
+        reduce_unsure(kernel, x, y, batch, s, final, result);
         place_in_leaf(results, s, result, bytes);
     }
 }
@@ -419,11 +419,11 @@ static bool reduce_special(const tally__kernel *kernel, const raw_t *x, const ra
     tally_put(result, total, final->format);
     return false;
 }
-/* The values of a bunch with zeros that add nothing in place of infinities and NaNs, and where these were. */
+/* The values of a batch with zeros that add nothing in place of infinities and NaNs, and where these were. */
 typedef struct finite_t {
-    base_t x[TALLY_BUNCH_VALUES], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_BUNCH_VALUES : 1];
+    base_t x[TALLY_BATCH_VALUES], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_BATCH_VALUES : 1];
     int64_t specials;
-    int32_t places[TALLY_BUNCH_VALUES];
+    int32_t places[TALLY_BATCH_VALUES];
 } finite_t;
 /* Copies the n values at *x and *y, which then are the copies; of one array with itself one. */
 static void take_finite(finite_t *finite, const void **x, const void **y, int64_t n) {
@@ -450,17 +450,17 @@ static void redo_specials(const tally__kernel *kernel, const raw_t *x, const raw
 
 #include "cpu/exact_plain_template.h"
 
-/* Up to TALLY_BUNCH_MOST segments of TALLY_BUNCH_VALUES values in all, together. False: nothing was done. */
-static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const int64_t *offsets, int count,
+/* Up to TALLY_BATCH_MOST segments of TALLY_BATCH_VALUES values in all, together. False: nothing was done. */
+static bool reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const int64_t *offsets, int count,
                          const tally_final *final, char *results, bool *empty) {
-    int64_t n = offsets[count] - offsets[0], lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
-    tally__bunch bunch;
+    int64_t n = offsets[count] - offsets[0], lows[TALLY_BATCH_MOST], highs[TALLY_BATCH_MOST];
+    tally__batch batch;
     tally__tile tile;
     if (n == 0) return false;
     x += offsets[0];
     y += offsets[0];
 #if TALLY_BYTES == 2
-    float wide[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
+    float wide[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
     widen(wide[0], x, n);
     if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, n);
     tile.x = wide[0];
@@ -480,33 +480,33 @@ static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
     }
     if (tile.x_extent.zeros) tile.x_extent.high = tile.x_extent.unit = 0;
     if (tile.y_extent.zeros) tile.y_extent.high = tile.y_extent.unit = 0;
-    tally__cpu_tiles()->begin_bunch(&bunch, offsets, count);
-    bunch.ddof = final->ddof;
-    bunch.product_parts = 0;
-    bunch.of_products = !TALLY_HAS_SUM;
+    tally__cpu_tiles()->begin_batch(&batch, offsets, count);
+    batch.ddof = final->ddof;
+    batch.product_parts = 0;
+    batch.of_products = !TALLY_HAS_SUM;
 #if TALLY_HAS_KEYS
-    tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
+    tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &batch, lows, highs);
 #endif
 #if TALLY_IS_F64
-    double scaled[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
+    double scaled[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
     if (tally__overreaches(&tile, TALLY_FIRST_TERM) ||
         (TALLY_HAS_PRODUCTS && tally__overreaches(&tile, TALLY_TERM_PRODUCT))) {
-        tally__scale_bunch(&bunch, &tile, 1, scaled[0], scaled[TALLY_KERNEL_INPUTS - 1], 1);
+        tally__scale_batch(&batch, &tile, 1, scaled[0], scaled[TALLY_KERNEL_INPUTS - 1], 1);
         tally__measure_tile(&tile);
     }
 #endif
 #if TALLY_HAS_SUM
-    bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_SUM_TERM, bunch.sums);
-    if (bunch.sum_parts == 0) return false;
+    batch.sum_parts = tally__sum_batch(&batch, &tile, TALLY_SUM_TERM, batch.sums);
+    if (batch.sum_parts == 0) return false;
 #if TALLY_HAS_PRODUCTS
-    bunch.product_parts = tally__sum_bunch(&bunch, &tile, TALLY_TERM_PRODUCT, bunch.products);
-    if (bunch.product_parts == 0) return false;
+    batch.product_parts = tally__sum_batch(&batch, &tile, TALLY_TERM_PRODUCT, batch.products);
+    if (batch.product_parts == 0) return false;
 #endif
 #else
-    bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_TERM_PRODUCT, bunch.sums);
-    if (bunch.sum_parts == 0) return false;
+    batch.sum_parts = tally__sum_batch(&batch, &tile, TALLY_TERM_PRODUCT, batch.sums);
+    if (batch.sum_parts == 0) return false;
 #endif
-    finish_bunch(kernel, x, y, tile.x, tile.y, &bunch, lows, highs, final, results, empty);
+    finish_batch(kernel, x, y, tile.x, tile.y, &batch, lows, highs, final, results, empty);
     redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
     return true;
 }
@@ -523,8 +523,8 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
     int64_t again =
         0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
     int refusals = 0;
-    int most = TALLY_BUNCH_MOST /
-               2; /* segments of a bunch: more where they are short, fewer for a while where one was refused */
+    int most = TALLY_BATCH_MOST /
+               2; /* segments of a batch: more where they are short, fewer for a while where one was refused */
     (void)limit;
     for (int64_t at = 0; at < count;) {
         const int64_t *from = offsets + at;
@@ -539,20 +539,20 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
             plainly = refusals++ == 0;
             again = at + together;
         }
-        int bunch = (int)(count - at < most ? count - at : most);
-        if (from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch = tally__fitting(from, bunch, TALLY_BUNCH_MOST);
-        if (quick && bunch > 1 && from[bunch] - from[0] <= TALLY_BUNCH_VALUES &&
-            reduce_bunch(kernel, x, y, from, bunch, final, to, &empty)) {
-            at += bunch;
-            int usual = from[bunch] - from[0] <= TALLY_BUNCH_VALUES / 4 ? TALLY_BUNCH_MOST : TALLY_BUNCH_MOST / 2;
+        int batch = (int)(count - at < most ? count - at : most);
+        if (from[batch] - from[0] > TALLY_BATCH_VALUES) batch = tally__fitting(from, batch, TALLY_BATCH_MOST);
+        if (quick && batch > 1 && from[batch] - from[0] <= TALLY_BATCH_VALUES &&
+            reduce_batch(kernel, x, y, from, batch, final, to, &empty)) {
+            at += batch;
+            int usual = from[batch] - from[0] <= TALLY_BATCH_VALUES / 4 ? TALLY_BATCH_MOST : TALLY_BATCH_MOST / 2;
             most = 2 * most < usual ? 2 * most : usual;
             continue;
         }
-        if (quick && bunch > 4) {
-            most = bunch / 4;
+        if (quick && batch > 4) {
+            most = batch / 4;
             continue;
         }
-        for (int s = 0; s < bunch; s++, at++) {
+        for (int s = 0; s < batch; s++, at++) {
             char result[TALLY_RESULT_BYTES];
             int64_t n = from[s + 1] - from[s];
             const raw_t *a = n > 0 ? x + from[s] : x, *b = n > 0 ? y + from[s] : y; /* there may be no array */
@@ -563,7 +563,7 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
     return empty ? TALLY_FLAG_EMPTY : 0;
 }
 
-/* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so
+/* Without the empty ones, half or more of them, the others are segments of the same values: batches have room for so
  * many more. */
 static __attribute__((noinline)) void sparse_segments(const tally__kernel *kernel, const void *x, const void *y,
                                                       int64_t limit, const int64_t *offsets, int64_t count,

@@ -7,12 +7,12 @@
 enum { EXPANSION_GROUP = 8, EXPANSION_VECTORS = EXPANSION_GROUP / WIDTH, EXPANSION_LENGTHS = 256 };
 
 /* The segments by length, the longest last. */
-static TALLY_TARGET void order_by_length(const tally__bunch *bunch, int32_t *order) {
+static TALLY_TARGET void order_by_length(const tally__batch *batch, int32_t *order) {
     int32_t begins[EXPANSION_LENGTHS + 1] = {0};
-#define TALLY_BUCKET(s) (bunch->lengths[s] < EXPANSION_LENGTHS ? bunch->lengths[s] : EXPANSION_LENGTHS - 1)
-    for (int s = 0; s < bunch->padded; s++) begins[TALLY_BUCKET(s) + 1]++;
+#define TALLY_BUCKET(s) (batch->lengths[s] < EXPANSION_LENGTHS ? batch->lengths[s] : EXPANSION_LENGTHS - 1)
+    for (int s = 0; s < batch->padded; s++) begins[TALLY_BUCKET(s) + 1]++;
     for (int k = 1; k < EXPANSION_LENGTHS; k++) begins[k] += begins[k - 1];
-    for (int s = 0; s < bunch->padded; s++) order[begins[TALLY_BUCKET(s)]++] = s;
+    for (int s = 0; s < batch->padded; s++) order[begins[TALLY_BUCKET(s)]++] = s;
 #undef TALLY_BUCKET
 }
 
@@ -61,15 +61,15 @@ typedef struct expansion_group {
     int32_t lengths[EXPANSION_GROUP], shortest, longest;
     int beside; /* they lie side by side */
 } expansion_group;
-TALLY_INLINE TALLY_TARGET void open_group(expansion_group *group, const tally__bunch *bunch, const int32_t *order) {
-    const int last = order[EXPANSION_GROUP - 1], real = last < bunch->count ? last : order[0];
+TALLY_INLINE TALLY_TARGET void open_group(expansion_group *group, const tally__batch *batch, const int32_t *order) {
+    const int last = order[EXPANSION_GROUP - 1], real = last < batch->count ? last : order[0];
     group->shortest = INT32_MAX;
     group->longest = 0;
     group->beside = 1;
     for (int j = 0; j < EXPANSION_GROUP; j++) {
-        const int s = order[j] < bunch->count ? order[j] : real; /* what pads a bunch goes along with another */
-        group->places[j] = bunch->places[s];
-        group->lengths[j] = bunch->lengths[s];
+        const int s = order[j] < batch->count ? order[j] : real; /* what pads a batch goes along with another */
+        group->places[j] = batch->places[s];
+        group->lengths[j] = batch->lengths[s];
         group->shortest = group->lengths[j] < group->shortest ? group->lengths[j] : group->shortest;
         group->longest = group->lengths[j] > group->longest ? group->lengths[j] : group->longest;
         group->beside &= group->places[j] == group->places[0] + j;
@@ -127,7 +127,7 @@ TALLY_INLINE TALLY_TARGET units add_tiny(const expansion *e, const int g, units 
 }
 
 /* The parts of the group's sums, the last one rounded to odd; the first a NaN where the rest is not certain. */
-TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, tally__bunch *bunch, tally__parts parts,
+TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, tally__batch *batch, tally__parts parts,
                                          const int scaled) {
     _Alignas(64) double part[3][EXPANSION_GROUP];
     units lost = {0}, vague = {0};
@@ -147,53 +147,53 @@ TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, tal
         *(units *)(part[2] + g * WIDTH) = bits + (((up & 2) - 1) & (units)(rest != 0) & to_even);
         lost |= ~is_sure;
     }
-    for (int g = 0; g < WIDTH; g++) bunch->lost |= lost[g] != 0, bunch->vague |= vague[g] != 0;
+    for (int g = 0; g < WIDTH; g++) batch->lost |= lost[g] != 0, batch->vague |= vague[g] != 0;
     for (int p = 0; p < 3; p++)
         for (int j = 0; j < EXPANSION_GROUP; j++) parts[p][order[j]] = part[p][j];
 }
 
 /* False: the lanes would idle, as few segments have most of the values. */
-TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, const void *x, const void *y,
-                                            int64_t apart, tally__bunch *bunch, tally__parts parts, const int scaled) {
-    int32_t order[TALLY_BUNCH_MOST];
+TALLY_INLINE TALLY_TARGET bool expand_batch(const int is_f64, const int kind, const void *x, const void *y,
+                                            int64_t apart, tally__batch *batch, tally__parts parts, const int scaled) {
+    int32_t order[TALLY_BATCH_MOST];
     int64_t steps = 0, values = 0;
-    if (bunch->shortest < bunch->longest)
-        order_by_length(bunch, order);
+    if (batch->shortest < batch->longest)
+        order_by_length(batch, order);
     else
-        for (int s = 0; s < bunch->padded; s++) order[s] = s;
-    for (int first = 0; first < bunch->padded; first += EXPANSION_GROUP) {
+        for (int s = 0; s < batch->padded; s++) order[s] = s;
+    for (int first = 0; first < batch->padded; first += EXPANSION_GROUP) {
         int32_t longest = 0;
         for (int j = 0; j < EXPANSION_GROUP; j++) {
-            const int32_t n = bunch->lengths[order[first + j]];
+            const int32_t n = batch->lengths[order[first + j]];
             longest = n > longest ? n : longest;
             values += n;
         }
         steps += longest;
     }
-    if (steps * EXPANSION_GROUP > 3 * values + 4 * bunch->padded) return false;
-    for (int first = 0; first < bunch->padded; first += EXPANSION_GROUP) {
+    if (steps * EXPANSION_GROUP > 3 * values + 4 * batch->padded) return false;
+    for (int first = 0; first < batch->padded; first += EXPANSION_GROUP) {
         expansion_group group;
         expansion e;
         int64_t at = 0;
         int k = 0;
         memset(&e, 0, scaled ? sizeof e : offsetof(expansion, plus));
-        open_group(&group, bunch, order + first);
+        open_group(&group, batch, order + first);
 #define TALLY_TAKE(how) take_across(&e, is_f64, kind, x, y, &group, k, at, how, scaled)
         if (group.beside && group.shortest == group.longest)
             for (; k < group.longest; k++, at += apart) TALLY_TAKE(SIDE_BY_SIDE);
         for (; k < group.shortest; k++, at += apart) TALLY_TAKE(ALL_THERE);
         for (; k < group.longest; k++, at += apart) TALLY_TAKE(SOME_THERE);
 #undef TALLY_TAKE
-        end_group(&e, order + first, bunch, parts, scaled);
+        end_group(&e, order + first, batch, parts, scaled);
     }
     return true;
 }
 
 #define TALLY_EXPANSION(type, is_f64, name, kind)                                                                     \
-    static TALLY_TARGET bool expand_##type##_##name(const void *x, const void *y, int64_t apart, tally__bunch *bunch, \
+    static TALLY_TARGET bool expand_##type##_##name(const void *x, const void *y, int64_t apart, tally__batch *batch, \
                                                     tally__parts parts) {                                             \
-        return is_f64 && bunch->scaled ? expand_bunch(is_f64, kind, x, y, apart, bunch, parts, 1)                     \
-                                       : expand_bunch(is_f64, kind, x, y, apart, bunch, parts, 0);                    \
+        return is_f64 && batch->scaled ? expand_batch(is_f64, kind, x, y, apart, batch, parts, 1)                     \
+                                       : expand_batch(is_f64, kind, x, y, apart, batch, parts, 0);                    \
     }
 #define TALLY_EXPANSIONS(X)                    \
     X(f32, 0, value, TALLY_TERM_VALUE)         \
@@ -216,28 +216,28 @@ TALLY_INLINE int32_t exponent_of(int64_t bits) {
     if (bits == 0) return 0;
     return bits >> 52 != 0 ? (int32_t)(bits >> 52) - 1023 : -1011 - __builtin_clzll((uint64_t)bits);
 }
-static TALLY_TARGET void scale(const void *x, int64_t apart, const tally__bunch *bunch, double *to, int64_t to_apart,
+static TALLY_TARGET void scale(const void *x, int64_t apart, const tally__batch *batch, double *to, int64_t to_apart,
                                int32_t *scales) {
     const double_anywhere *from = x;
-    const int64_t rows = apart == 1 ? 1 : bunch->lengths[0]; /* of columns, or all values side by side */
-    int64_t most[TALLY_BUNCH_MOST] = {0};
-    double once[TALLY_BUNCH_MOST], again[TALLY_BUNCH_MOST];
+    const int64_t rows = apart == 1 ? 1 : batch->lengths[0]; /* of columns, or all values side by side */
+    int64_t most[TALLY_BATCH_MOST] = {0};
+    double once[TALLY_BATCH_MOST], again[TALLY_BATCH_MOST];
     for (int64_t r = 0; r < rows; r++)
-        for (int s = 0; s < bunch->count; s++) {
-            const int64_t at = bunch->places[s] + r * apart, n = apart == 1 ? bunch->lengths[s] : 1;
+        for (int s = 0; s < batch->count; s++) {
+            const int64_t at = batch->places[s] + r * apart, n = apart == 1 ? batch->lengths[s] : 1;
             for (int64_t k = 0; k < n; k++) {
                 const int64_t size = tally_bits_f64(from[at + k]) & INT64_MAX;
                 most[s] = size > most[s] ? size : most[s];
             }
         }
-    for (int s = 0; s < bunch->count; s++) {
+    for (int s = 0; s < batch->count; s++) {
         scales[s] = exponent_of(most[s]);
         once[s] = power_of_two(-scales[s] / 2);
         again[s] = power_of_two(-scales[s] - -scales[s] / 2);
     }
     for (int64_t r = 0; r < rows; r++)
-        for (int s = 0; s < bunch->count; s++) {
-            const int64_t at = bunch->places[s], n = apart == 1 ? bunch->lengths[s] : 1;
+        for (int s = 0; s < batch->count; s++) {
+            const int64_t at = batch->places[s], n = apart == 1 ? batch->lengths[s] : 1;
             for (int64_t k = 0; k < n; k++) {
                 const double value = from[at + r * apart + k], scaled = value * once[s] * again[s];
                 const int64_t least = (tally_bits_f64(value) & INT64_MIN) | 1; /* 2^-1074 */

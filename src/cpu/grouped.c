@@ -68,9 +68,9 @@ static void take_wide_pieces(void *of) {
 /* Segments that follow one another, whose values are in a thread's buffer. */
 typedef struct batch {
     char *x, *y, *results;
-    int64_t first, count;             /* segments */
-    int64_t run, run_length;          /* the places of the last of their vectors, which are not copied yet */
-    int64_t offsets[TALLY_BATCH + 1]; /* of each feature's values */
+    int64_t first, count;                    /* segments */
+    int64_t run, run_length;                 /* the places of the last of their vectors, which are not copied yet */
+    int64_t offsets[TALLY_RESULT_BATCH + 1]; /* of each feature's values */
 } batch;
 
 static void copy_run(const job *j, batch *b) {
@@ -97,7 +97,7 @@ static void reduce_batch(job *j, batch *b) {
     const size_t bytes = j->spec->result_bytes, feature = (size_t)j->apart * kernel->value_bytes;
     const int64_t first = b->first * j->inner;
     char *const results = j->sink->direct ? j->sink->data + first * j->sink->stride : b->results;
-    _Alignas(64) char one[TALLY_BATCH * TALLY_RESULT_BYTES];
+    _Alignas(64) char one[TALLY_RESULT_BATCH * TALLY_RESULT_BYTES];
     copy_run(j, b);
     for (int64_t f = 0; f < j->inner && b->count > 0; f++) {
         char *const to = j->inner == 1 ? results : one;
@@ -112,7 +112,7 @@ static void reduce_batch(job *j, batch *b) {
 
 static void add_segment(job *j, batch *b, int64_t s) {
     const int64_t length = length_of(j, s), begin = j->g->begins[s];
-    if (b->first + b->count != s || b->count == TALLY_BATCH || b->offsets[b->count] + length > j->room) {
+    if (b->first + b->count != s || b->count == TALLY_RESULT_BATCH || b->offsets[b->count] + length > j->room) {
         reduce_batch(j, b);
         b->first = s;
     }
@@ -161,7 +161,7 @@ static tally_status open_buffers(job *j, int threads) {
     const size_t value = j->spec->kernel->value_bytes, results = (size_t)j->inner * j->spec->result_bytes;
     j->apart = j->room + j->spec->kernel->leaf + ASIDE_BYTES / (int64_t)value;
     j->buffer_bytes = (size_t)(j->apart * j->inner) * value * (size_t)j->spec->inputs;
-    if (!j->sink->direct) j->buffer_bytes += TALLY_BATCH * results;
+    if (!j->sink->direct) j->buffer_bytes += TALLY_RESULT_BATCH * results;
     j->buffer_bytes = (j->buffer_bytes + 63) / 64 * 64;
     j->buffers = tally__allocate(&j->spec->allocator, (size_t)threads * j->buffer_bytes);
     TALLY_CHECK(j->buffers != NULL, NO_MEMORY, "no memory for the buffers of %d threads", threads);

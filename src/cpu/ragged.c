@@ -32,7 +32,7 @@ typedef struct job {
     _Atomic int64_t bad; /* a segment (segment ids: a value) that does not fit, or -1 */
 } job;
 
-enum { BLOCK = TALLY_BATCH };
+enum { BLOCK = TALLY_RESULT_BATCH };
 
 static void spoil(job *j, int64_t where) {
     int64_t none = -1;
@@ -61,7 +61,7 @@ static void reduce_one(job *j, int64_t begin, int64_t end, void *result) {
 __attribute__((noinline)) static void reduce_strided(job *j, const int64_t *offsets, int64_t count, char *results) {
     const tally__kernel *kernel = j->spec->kernel;
     _Alignas(64) char x[2 * TALLY_LEAF_BYTES], y[2 * TALLY_LEAF_BYTES];
-    int64_t local[TALLY_BATCH + 1];
+    int64_t local[TALLY_RESULT_BATCH + 1];
     for (int64_t s = 0; s < count;) {
         int64_t last = s;
         while (last < count && offsets[last + 1] - offsets[s] <= kernel->leaf) last++;
@@ -80,7 +80,7 @@ __attribute__((noinline)) static void reduce_strided(job *j, const int64_t *offs
 
 /* Results of segments first ... to where they belong, through a buffer when they cannot be made there. */
 static void reduce_and_store(job *j, int64_t first, const int64_t *offsets, int64_t count) {
-    _Alignas(64) char buffer[TALLY_BATCH * TALLY_RESULT_BYTES];
+    _Alignas(64) char buffer[TALLY_RESULT_BATCH * TALLY_RESULT_BYTES];
     char *results = j->sink->direct ? j->sink->data + first * j->sink->stride : buffer;
     if (count == 0) return;
     if (j->in->packed)
@@ -96,8 +96,8 @@ static const void *entries(const tally_segments *segments, int64_t i) {
 }
 static int is_wide(const tally_segments *segments) { return segments->index_type == TALLY_I64; }
 
-/* Checks a batch of at most TALLY_BATCH segments, given the bits of its offsets, and reduces it, long segments set
- * aside. */
+/* Checks a batch of at most TALLY_RESULT_BATCH segments, given the bits of its offsets, and reduces it, long segments
+ * set aside. */
 static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t count, tally__index_bits bits) {
     int64_t limit = j->long_bytes / ((int64_t)j->spec->kernel->value_bytes * j->spec->inputs);
     int64_t done = 0;
@@ -141,9 +141,9 @@ static int64_t offsets_piece(const job *j, int64_t p) {
 }
 
 static void take_offsets(job *j, int64_t from, int64_t to) {
-    int64_t room[TALLY_BATCH + 1];
-    for (int64_t s = from; s < to; s += TALLY_BATCH) {
-        int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
+    int64_t room[TALLY_RESULT_BATCH + 1];
+    for (int64_t s = from; s < to; s += TALLY_RESULT_BATCH) {
+        int64_t count = to - s < TALLY_RESULT_BATCH ? to - s : TALLY_RESULT_BATCH;
         const void *at = entries(j->segments, s);
         bool usable = is_wide(j->segments) && (uintptr_t)at % sizeof *room == 0;
         tally__index_bits bits =
@@ -224,9 +224,9 @@ static int64_t rows_piece(const job *j, int64_t p) {
 }
 
 static void take_rows(job *j, int64_t from, int64_t to) {
-    int64_t offsets[TALLY_BATCH + 1];
-    for (int64_t s = from; s < to; s += TALLY_BATCH) {
-        int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
+    int64_t offsets[TALLY_RESULT_BATCH + 1];
+    for (int64_t s = from; s < to; s += TALLY_RESULT_BATCH) {
+        int64_t count = to - s < TALLY_RESULT_BATCH ? to - s : TALLY_RESULT_BATCH;
         for (int64_t i = 0; i <= count; i++) offsets[i] = (s + i) * j->segments->length;
         take_made(j, s, offsets, count);
     }
@@ -261,7 +261,7 @@ static int64_t segment_id_end(const job *j, int64_t i, int64_t segment_id) {
 
 /* Segments being found: first ... first + count - 1 begin at offsets[0 .. count-1]. A block of values, which may begin
  * as many as it has, is looked at when there are fewer than FOUND. */
-enum { FEW = 16, FOUND = 4 * TALLY_BATCH };
+enum { FEW = 16, FOUND = 4 * TALLY_RESULT_BATCH };
 typedef struct found {
     int64_t first, count;
     int64_t offsets[FOUND + BLOCK];
@@ -270,8 +270,8 @@ typedef struct found {
 /* Takes batches as long as it is known where their last segment ends. */
 static void take_found(job *j, found *f) {
     int64_t done = 0;
-    for (; f->count - done > TALLY_BATCH; done += TALLY_BATCH)
-        take_made(j, f->first + done, f->offsets + done, TALLY_BATCH);
+    for (; f->count - done > TALLY_RESULT_BATCH; done += TALLY_RESULT_BATCH)
+        take_made(j, f->first + done, f->offsets + done, TALLY_RESULT_BATCH);
     memmove(f->offsets, f->offsets + done, (size_t)(f->count - done) * sizeof *f->offsets);
     f->first += done;
     f->count -= done;

@@ -1,8 +1,8 @@
-/* Results of a bunch of short segments from the parts of their sums (kernels/sums/parts.h). Part of tiles_template.h;
+/* Results of a batch of short segments from the parts of their sums (kernels/sums/parts.h). Part of tiles_template.h;
  * no include guard.
  *
  * First by fewer operations, which leave some results in doubt that tally_quick_... would not: next to a tie, 0, beyond
- * the normal numbers of f32. Few bunches have one of these; then all of the bunch is done again. (Of variances as f64,
+ * the normal numbers of f32. Few batches have one of these; then all of the batch is done again. (Of variances as f64,
  * of which f32 make many a tie, nothing more could be certain.) */
 
 /* ---- all that may be certain ---- */
@@ -32,7 +32,7 @@ TALLY_INLINE TALLY_TARGET tally_quick or_zero(tally_quick quick, tally_pair sum)
             b->narrow[s] = (float)value;                             \
         b->sure[s] = quick.sure | (b->lengths[s] == 0);              \
     }
-TALLY_INLINE TALLY_TARGET void finalize_parts(tally__bunch *b, int what, const int sums, const int products,
+TALLY_INLINE TALLY_TARGET void finalize_parts(tally__batch *b, int what, const int sums, const int products,
                                               const int is_f64) {
     const double nan = tally_nan_f64();
     switch (what) {
@@ -132,13 +132,13 @@ TALLY_INLINE TALLY_TARGET tally_quick most_spreads(tally_pair sum, tally_pair sq
         b->sure[s] = (fine) | (b->lengths[s] == 0);                                                      \
         doubt |= !b->sure[s];                                                                            \
     }
-TALLY_INLINE TALLY_TARGET int32_t count_unsure(const tally__bunch *b) {
+TALLY_INLINE TALLY_TARGET int32_t count_unsure(const tally__batch *b) {
     int32_t unsure = 0;
     for (int s = 0; s < b->count; s++) unsure += b->sure[s] == 0;
     return unsure;
 }
 /* False: some result is in doubt. */
-TALLY_INLINE TALLY_TARGET bool finalize_most(tally__bunch *b, int what, const int sums, const int products,
+TALLY_INLINE TALLY_TARGET bool finalize_most(tally__batch *b, int what, const int sums, const int products,
                                              const int is_f64) {
     const double nan = tally_nan_f64();
     const int32_t ddof = b->ddof;
@@ -162,10 +162,10 @@ TALLY_INLINE TALLY_TARGET bool finalize_most(tally__bunch *b, int what, const in
     return doubt == 0 || (what == TALLY_QUICK_SPREAD && is_f64);
 }
 
-/* ---- a bunch ---- */
+/* ---- a batch ---- */
 
 /* For the numbers of parts that are usual. */
-TALLY_INLINE TALLY_TARGET void finalize_unscaled(tally__bunch *b, int what) {
+TALLY_INLINE TALLY_TARGET void finalize_unscaled(tally__batch *b, int what) {
     bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
     int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
@@ -191,10 +191,10 @@ TALLY_INLINE bool turn_vague(tally__parts parts, int s) {
     return is_vague;
 }
 /* Results that are certain whatever sign the vague parts have: those of one are compared with those of the other. */
-static TALLY_TARGET void finalize_vague(tally__bunch *b, int what) {
-    double values[TALLY_BUNCH_MOST];
-    int32_t sure[TALLY_BUNCH_MOST];
-    bool turned[TALLY_BUNCH_MOST];
+static TALLY_TARGET void finalize_vague(tally__batch *b, int what) {
+    double values[TALLY_BATCH_MOST];
+    int32_t sure[TALLY_BATCH_MOST];
+    bool turned[TALLY_BATCH_MOST];
     finalize_unscaled(b, what);
     for (int s = 0; s < b->count; s++) {
         const bool sums = turn_vague(b->sums, s), products = b->product_parts > 0 && turn_vague(b->products, s);
@@ -207,7 +207,7 @@ static TALLY_TARGET void finalize_vague(tally__bunch *b, int what) {
 }
 /* Results of scaled values as those of the values. Of f64 only the exponent differs, but for subnormals, which are
  * rounded twice: that shows where the first time has given a tie of the second. */
-static TALLY_TARGET void unscale(tally__bunch *b, int what) {
+static TALLY_TARGET void unscale(tally__batch *b, int what) {
     const bool is_once = what != TALLY_QUICK_SPREAD && (what >= TALLY_QUICK_ROOT || !b->of_products);
     for (int s = 0; s < b->count; s++) {
         const int32_t by = b->scale_x[s] + (is_once ? 0 : b->scale_y[s]);
@@ -221,7 +221,7 @@ static TALLY_TARGET void unscale(tally__bunch *b, int what) {
         b->sure[s] &= (left < 0 ? -left : left) != times_power(1, -1075 - by);
     }
 }
-static TALLY_TARGET void finalize(tally__bunch *b, int what) {
+static TALLY_TARGET void finalize(tally__batch *b, int what) {
     if (b->vague)
         finalize_vague(b, what);
     else
@@ -253,7 +253,7 @@ static TALLY_TARGET void finalize(tally__bunch *b, int what) {
                                                       int64_t *lows, int64_t *highs) {                            \
         for (int s = 0; s < count; s++) few_##type(x + s * length, length, lows + s, highs + s);                  \
     }                                                                                                             \
-    static TALLY_TARGET void ranges_##type(const void *x, const tally__bunch *b, int64_t *lows, int64_t *highs) { \
+    static TALLY_TARGET void ranges_##type(const void *x, const tally__batch *b, int64_t *lows, int64_t *highs) { \
         switch (b->longest == b->shortest ? b->longest : 0) {                                                     \
         case 1: few_of_each_##type(x, 1, b->count, lows, highs); return;                                          \
         case 2: few_of_each_##type(x, 2, b->count, lows, highs); return;                                          \
@@ -277,10 +277,10 @@ typedef struct __attribute__((packed, may_alias)) stats_anywhere {
 } stats_anywhere;
 /* Word by word: a struct made elsewhere would be read before it is written, as the machine sees it. */
 #define TALLY_PUT_STATS(type, value_of_key)                                                               \
-    static TALLY_TARGET void put_stats_##type(const tally__bunch *b, double(*floats)[TALLY_BUNCH_MOST],   \
+    static TALLY_TARGET void put_stats_##type(const tally__batch *b, double(*floats)[TALLY_BATCH_MOST],   \
                                               const int64_t *lows, const int64_t *highs, void *results) { \
         const double nan = tally_nan_f64();                                                               \
-        double least[TALLY_BUNCH_MOST], greatest[TALLY_BUNCH_MOST];                                       \
+        double least[TALLY_BATCH_MOST], greatest[TALLY_BATCH_MOST];                                       \
         for (int s = 0; s < b->count; s++) {                                                              \
             const int none = b->lengths[s] == 0;                                                          \
             const double zero = highs[s] == -1 ? -0.0 : 0.0; /* -1: the key of -0 */                      \

@@ -1,20 +1,20 @@
-/* Segments that follow one another, a bunch at a time. Part of template.h; no include guard.
+/* Segments that follow one another, a batch at a time. Part of template.h; no include guard.
  *
  * A branch on a segment's length is foretold wrongly again and again where lengths are mixed, and costs more than a
- * short segment's arithmetic. So all of a bunch are taken for short ones, copied to slots of 4 or 8 values and reduced
+ * short segment's arithmetic. So all of a batch are taken for short ones, copied to slots of 4 or 8 values and reduced
  * across, a vector lane for each segment. Those that are longer are listed without a branch, and their results written
  * over what the lanes made of them: one by one, in order, as hardware prefetchers do not follow visits with gaps. */
 
 #ifndef TALLY_SEGMENT_KINDS
 #define TALLY_SEGMENT_KINDS
-enum { TALLY_BUNCH = 64, TALLY_NARROW_SLOT = TALLY_SMALL_COLUMNS / 2, TALLY_WIDE_SLOT = TALLY_SMALL_COLUMNS };
+enum { TALLY_SEGMENT_BATCH = 64, TALLY_NARROW_SLOT = TALLY_SMALL_COLUMNS / 2, TALLY_WIDE_SLOT = TALLY_SMALL_COLUMNS };
 
-/* What a bunch's segments are, which is no matter of types. Lengths that no slot holds are TALLY_WIDE_SLOT + 1, and so
+/* What a batch's segments are, which is no matter of types. Lengths that no slot holds are TALLY_WIDE_SLOT + 1, and so
  * are those of segments that it lacks. */
 typedef struct tally__kinds {
-    _Alignas(64) int32_t lengths[TALLY_BUNCH];
-    int32_t there[TALLY_BUNCH]; /* which values of a slot there are: a bit for each, the lowest for the first */
-    int32_t seen;               /* which of these lengths there are: a bit for each */
+    _Alignas(64) int32_t lengths[TALLY_SEGMENT_BATCH];
+    int32_t there[TALLY_SEGMENT_BATCH]; /* which values of a slot there are: a bit for each, the lowest for the first */
+    int32_t seen;                       /* which of these lengths there are: a bit for each */
 } tally__kinds;
 enum {
     TALLY_SEEN_EMPTY = 1,
@@ -32,7 +32,7 @@ TALLY_APART TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t
         kinds->there[s] = bit - 1;
         seen |= bit;
     }
-    for (int s = count; s < TALLY_BUNCH; s++) kinds->lengths[s] = TALLY_WIDE_SLOT + 1, kinds->there[s] = 0;
+    for (int s = count; s < TALLY_SEGMENT_BATCH; s++) kinds->lengths[s] = TALLY_WIDE_SLOT + 1, kinds->there[s] = 0;
     kinds->seen = seen;
 }
 
@@ -45,13 +45,13 @@ typedef int64_t tally__eight __attribute__((vector_size(64), may_alias));
 #endif
 
 /* Lists the segments of more than `most` values, TALLY_WIDE_SLOT or fewer: how many. */
-typedef int32_t tally__list[TALLY_BUNCH + 16];
+typedef int32_t tally__list[TALLY_SEGMENT_BATCH + 16];
 TALLY_APART TALLY_TARGET int tally__longer(const tally__kinds *kinds, int count, int32_t most, int32_t *list) {
     int listed = 0;
 #if defined(TALLY_ISA_AVX512)
-    if (count == TALLY_BUNCH) {
+    if (count == TALLY_SEGMENT_BATCH) {
         tally__sixteen at = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, none = {0};
-        for (int s = 0; s < TALLY_BUNCH; s += 16, at += 16) {
+        for (int s = 0; s < TALLY_SEGMENT_BATCH; s += 16, at += 16) {
             const tally__sixteen lengths = *(const tally__sixteen *)(kinds->lengths + s);
             const uint16_t longer =
                 (uint16_t)__builtin_ia32_cmpd512_mask(lengths, none + most, 6, 0xffff); /* 6: greater */
@@ -67,32 +67,32 @@ TALLY_APART TALLY_TARGET int tally__longer(const tally__kinds *kinds, int count,
     }
     return listed;
 }
-/* Copies `bytes` from where each of a bunch begins to slots of so many: by registers, where these hold several slots,
+/* Copies `bytes` from where each of a batch begins to slots of so many: by registers, where these hold several slots,
  * as a load waits for narrower stores. `size`: bytes of a value. */
 TALLY_INLINE TALLY_TARGET void tally__fill_slots(char *slots, const char *x, const int64_t *offsets, const int size,
                                                  const int bytes) {
     int s = 0;
 #if defined(TALLY_ISA_AVX512)
 #define TALLY_PIECE(type, k) (*(const type *)(const void *)(x + offsets[s + (k)] * size))
-    for (; bytes == 16 && s < TALLY_BUNCH; s += 4) {
+    for (; bytes == 16 && s < TALLY_SEGMENT_BATCH; s += 4) {
         tally__four low = __builtin_shufflevector(TALLY_PIECE(tally__two, 0), TALLY_PIECE(tally__two, 1), 0, 1, 2, 3);
         tally__four high = __builtin_shufflevector(TALLY_PIECE(tally__two, 2), TALLY_PIECE(tally__two, 3), 0, 1, 2, 3);
         *(tally__eight *)(void *)(slots + s * bytes) = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
     }
-    for (; bytes == 32 && s < TALLY_BUNCH; s += 2)
+    for (; bytes == 32 && s < TALLY_SEGMENT_BATCH; s += 2)
         *(tally__eight *)(void *)(slots + s * bytes) =
             __builtin_shufflevector(TALLY_PIECE(tally__four, 0), TALLY_PIECE(tally__four, 1), 0, 1, 2, 3, 4, 5, 6, 7);
 #undef TALLY_PIECE
 #endif
-    for (; s < TALLY_BUNCH; s++) __builtin_memcpy(slots + s * bytes, x + offsets[s] * size, (size_t)bytes);
+    for (; s < TALLY_SEGMENT_BATCH; s++) __builtin_memcpy(slots + s * bytes, x + offsets[s] * size, (size_t)bytes);
 }
 #endif
 
 /* ---- short ones ---- */
 
 typedef struct slots_t {
-    _Alignas(64) TALLY_T x[TALLY_BUNCH * TALLY_WIDE_SLOT];
-    _Alignas(64) TALLY_T y[TALLY_KERNEL_INPUTS == 2 ? TALLY_BUNCH * TALLY_WIDE_SLOT : 1];
+    _Alignas(64) TALLY_T x[TALLY_SEGMENT_BATCH * TALLY_WIDE_SLOT];
+    _Alignas(64) TALLY_T y[TALLY_KERNEL_INPUTS == 2 ? TALLY_SEGMENT_BATCH * TALLY_WIDE_SLOT : 1];
 } slots_t;
 
 /* Results go to any address. */
@@ -149,19 +149,21 @@ TALLY_INLINE TALLY_TARGET int reduce_slots(const slots_t *slots, const tally__ki
     lanes2_t lanes2 = lanes_of2(&arrays2);
     arrays_aim_t aim_arrays;
     lanes_aim_t aims = lanes_of_aim(&aim_arrays);
-    _Static_assert(TALLY_BUNCH <= TALLY_COLUMNS, "a bunch has more lanes than a leaf");
+    _Static_assert(TALLY_SEGMENT_BATCH <= TALLY_COLUMNS, "a batch has more lanes than a leaf");
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++) put(lanes, i, slot_column(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width));
+    for (int i = 0; i < TALLY_SEGMENT_BATCH; i++)
+        put(lanes, i, slot_column(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width));
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++) put_aim(aims, i, take_aim(get(lanes, i), TALLY_SLOT_COUNT));
+    for (int i = 0; i < TALLY_SEGMENT_BATCH; i++) put_aim(aims, i, take_aim(get(lanes, i), TALLY_SLOT_COUNT));
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++) put2(lanes2, i, slot_second(TALLY_SLOT_X, there[i], width, get_aim(aims, i)));
+    for (int i = 0; i < TALLY_SEGMENT_BATCH; i++)
+        put2(lanes2, i, slot_second(TALLY_SLOT_X, there[i], width, get_aim(aims, i)));
 #define TALLY_SLOT_NODE to_node(get(lanes, i), get_aim(aims, i), get2(lanes2, i), TALLY_SLOT_COUNT, 0)
 #else
 #define TALLY_SLOT_NODE to_node(slot_column(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width), TALLY_SLOT_COUNT)
 #endif
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++) {
+    for (int i = 0; i < TALLY_SEGMENT_BATCH; i++) {
         node_t node = TALLY_SLOT_NODE;
         results[i].value = finish(node, final);
 #if TALLY_FLOAT && TALLY_NAN == 1
@@ -175,7 +177,7 @@ TALLY_INLINE TALLY_TARGET int reduce_slots(const slots_t *slots, const tally__ki
 #undef TALLY_SLOT_Y
     return (empty ? TALLY_FLAG_EMPTY : 0) | (care ? TALLY_CAREFUL : 0);
 }
-/* Results of a whole bunch, from where all of a slot can be read. */
+/* Results of a whole batch, from where all of a slot can be read. */
 #define TALLY_SHORT_SEGMENTS(name, width)                                                                           \
     static TALLY_TARGET int name(const raw_t *x, const raw_t *y, const int64_t *offsets, const tally__kinds *kinds, \
                                  const tally_final *final, result_anywhere_t *results) {                            \
@@ -188,9 +190,9 @@ TALLY_INLINE TALLY_TARGET int reduce_slots(const slots_t *slots, const tally__ki
 TALLY_SHORT_SEGMENTS(narrow_segments, TALLY_NARROW_SLOT)
 TALLY_SHORT_SEGMENTS(wide_segments, TALLY_WIDE_SLOT)
 
-/* ---- a bunch ---- */
+/* ---- a batch ---- */
 
-/* The `count` segments of a bunch that `list` names, or the first ones; none is empty. */
+/* The `count` segments of a batch that `list` names, or the first ones; none is empty. */
 TALLY_APART TALLY_TARGET int other_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets,
                                             const int32_t *list, int count, const tally_final *final, char *results) {
     int flags = 0;
@@ -217,17 +219,17 @@ TALLY_APART TALLY_TARGET int empty_segments(int count, const tally_final *final,
     for (int s = 0; s < count; s++) write(results, s, empty);
     return flags;
 }
-/* At most TALLY_BUNCH segments, some of them empty or short. */
+/* At most TALLY_SEGMENT_BATCH segments, some of them empty or short. */
 static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets, int count,
                                        const tally__kinds *kinds, const tally_final *final, char *results) {
     result_anywhere_t *made = (void *)results;
-    const bool slots =
-        count == TALLY_BUNCH && offsets[count] <= limit - TALLY_WIDE_SLOT && (kinds->seen & TALLY_SEEN_SHORT) != 0;
+    const bool slots = count == TALLY_SEGMENT_BATCH && offsets[count] <= limit - TALLY_WIDE_SLOT &&
+                       (kinds->seen & TALLY_SEEN_SHORT) != 0;
     tally__list list, long_list, *others = &list;
     int flags, listed = tally__longer(kinds, count, slots ? TALLY_NARROW_SLOT : 0, list);
     if (slots && (kinds->seen & TALLY_SEEN_WIDE)) {
         int longs = tally__longer(kinds, count, TALLY_WIDE_SLOT, long_list);
-        if (listed - longs >= TALLY_BUNCH / 8) { /* so many pay for lanes of twice the width */
+        if (listed - longs >= TALLY_SEGMENT_BATCH / 8) { /* so many pay for lanes of twice the width */
             others = &long_list;
             listed = longs;
         }
@@ -253,16 +255,16 @@ static TALLY_TARGET int reduce_segments(const tally__kernel *kernel, const void 
     const raw_t *x = vx, *y = vy;
     int flags = 0;
     (void)kernel;
-    for (int64_t at = 0; at < count; at += TALLY_BUNCH) {
-        int bunch = (int)(count - at < TALLY_BUNCH ? count - at : TALLY_BUNCH);
+    for (int64_t at = 0; at < count; at += TALLY_SEGMENT_BATCH) {
+        int batch = (int)(count - at < TALLY_SEGMENT_BATCH ? count - at : TALLY_SEGMENT_BATCH);
         const int64_t *from = offsets + at;
         char *to = (char *)results + at * (int64_t)sizeof(result_t);
         tally__kinds kinds;
-        tally__kinds_of(&kinds, from, bunch);
+        tally__kinds_of(&kinds, from, batch);
         if (kinds.seen == TALLY_SEEN_LONG)
-            flags |= other_segments(x, y, limit, from, NULL, bunch, final, to);
+            flags |= other_segments(x, y, limit, from, NULL, batch, final, to);
         else
-            flags |= mixed_segments(x, y, limit, from, bunch, &kinds, final, to);
+            flags |= mixed_segments(x, y, limit, from, batch, &kinds, final, to);
     }
     return flags;
 }

@@ -91,43 +91,43 @@ enum { TALLY_BIN_WORDS = 256 * 4 * (2 + 3) };
                                     .products_apart = 2,                      \
                                     .product_unit = {-46}})
 
-/* A bunch of short segments that share one set of anchors. */
+/* A batch of short segments that share one set of anchors. */
 enum {
-    TALLY_BUNCH_MOST = 128,
-    TALLY_BUNCH_VALUES = 2048,
-    TALLY_BUNCH_ADDITIONS = 6,
+    TALLY_BATCH_MOST = 128,
+    TALLY_BATCH_VALUES = 2048,
+    TALLY_BATCH_ADDITIONS = 6,
     TALLY_PARTS = 3,
     TALLY_PLAIN_MOST = 512
 };
 #define TALLY_SCALED_LEAST 0x1p-960
 #define TALLY_VAGUE 0x1p-1001
-typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
-typedef struct tally__bunch {
+typedef double tally__parts[TALLY_PARTS][TALLY_BATCH_MOST];
+typedef struct tally__batch {
     int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
-    int64_t places[TALLY_BUNCH_MOST + 1]; /* where segments begin, the first at 0, and where the last ends */
-    int32_t lengths[TALLY_BUNCH_MOST], longest, shortest;
+    int64_t places[TALLY_BATCH_MOST + 1]; /* where segments begin, the first at 0, and where the last ends */
+    int32_t lengths[TALLY_BATCH_MOST], longest, shortest;
     int sum_parts, product_parts; /* of its sums (or sums of products), and for spreads of its squares */
     int32_t is_f64, ddof;         /* the result's format is f64, or else f32 */
     int32_t lost;                 /* whether some sum's parts do not tell it: the first one is a NaN */
     int32_t of_products;          /* whether `sums` are of products */
     int32_t scaled;               /* whether values are those of 2^scale_x[s] (and 2^scale_y[s]) */
-    int32_t scale_x[TALLY_BUNCH_MOST], scale_y[TALLY_BUNCH_MOST];
+    int32_t scale_x[TALLY_BATCH_MOST], scale_y[TALLY_BATCH_MOST];
     int32_t vague; /* whether some last part is TALLY_VAGUE, which stands for something as small of either sign */
-    int32_t sure[TALLY_BUNCH_MOST], unsure; /* which results are certain; how many are not */
+    int32_t sure[TALLY_BATCH_MOST], unsure; /* which results are certain; how many are not */
     _Alignas(64) tally__parts sums, products;
-    _Alignas(64) double values[TALLY_BUNCH_MOST]; /* results, and as f32 */
-    float narrow[TALLY_BUNCH_MOST];
-} tally__bunch;
+    _Alignas(64) double values[TALLY_BATCH_MOST]; /* results, and as f32 */
+    float narrow[TALLY_BATCH_MOST];
+} tally__batch;
 
 /* Sums of the segments of x (and y), all in reach of one set of anchors: part k of segment s goes to parts[k][s]. It is
- * exact if anchors are made for as many terms as the longest has, and for 2^TALLY_BUNCH_ADDITIONS at least. */
-typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *bunch, const double *anchor,
+ * exact if anchors are made for as many terms as the longest has, and for 2^TALLY_BATCH_ADDITIONS at least. */
+typedef void tally__batch_sum(const void *x, const void *y, const tally__batch *batch, const double *anchor,
                               tally__parts parts);
 
 /* The same of any finite values, in TALLY_PARTS parts, which tell the sum as tally_three_sum takes them; where they may
- * not, the first is a NaN, and bunch->lost is set. Value k of segment s lies at places[s] + k * apart: segments may be
+ * not, the first is a NaN, and batch->lost is set. Value k of segment s lies at places[s] + k * apart: segments may be
  * columns. False: nothing was done, as segments of this kind are better taken one by one. */
-typedef bool tally__bunch_expand(const void *x, const void *y, int64_t apart, tally__bunch *bunch, tally__parts parts);
+typedef bool tally__batch_expand(const void *x, const void *y, int64_t apart, tally__batch *batch, tally__parts parts);
 
 /* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
  * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next,
@@ -165,13 +165,13 @@ typedef struct tally__tiles {
     tally__tile_sum *sum[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
     int8_t level_counts[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
     /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
-    tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
-    tally__bunch_expand *bunch_expand[2][TALLY_TERMS]; /* by f32 or f64, and term */
+    tally__batch_sum *batch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
+    tally__batch_expand *batch_expand[2][TALLY_TERMS]; /* by f32 or f64, and term */
     /* Divides the f64 of each segment by a power of two, scales[s], that leaves the largest between 1 and 2. Value k
      * goes to to[places[s] + k * to_apart]. What would be below TALLY_SCALED_LEAST may be rounded, but not to 0. */
-    void (*scale)(const void *x, int64_t apart, const tally__bunch *bunch, double *to, int64_t to_apart,
+    void (*scale)(const void *x, int64_t apart, const tally__batch *batch, double *to, int64_t to_apart,
                   int32_t *scales);
-    /* As bunch_sum, 1 to TALLY_COLUMN_LEVELS. */
+    /* As batch_sum, 1 to TALLY_COLUMN_LEVELS. */
     tally__column_sum *column_sum[2][TALLY_TERMS][TALLY_COLUMN_LEVELS + 1];
     /* Widens the keys of each lane. */
     void (*column_range[2])(const void *x, int64_t rows, int64_t lanes, int64_t stride, int64_t *lows, int64_t *highs);
@@ -189,8 +189,8 @@ typedef struct tally__tiles {
     /* Which of n values are anything but -0, or where y is not x, which of their products: a bit for each. Gives
      * whether all are. */
     bool (*others[2])(const void *x, const void *y, int64_t n, uint64_t *bits);
-    void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
-    void (*results)(tally__bunch *bunch, int what);                              /* sums that are 0 are +0 */
+    void (*begin_batch)(tally__batch *batch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
+    void (*results)(tally__batch *batch, int what);                              /* sums that are 0 are +0 */
     /* By f32 or f64, and term. NULL: the machine has no operations that may be rounded unseen, as products need. */
     tally__plain_sum *plain[2][TALLY_TERMS];
     /* Values and squares of one segment in one pass, likewise. */
@@ -200,11 +200,11 @@ typedef struct tally__tiles {
     bool (*round_sums)(tally__plain_sums sums, int parts, int count, bool is_f64, void *results);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
-    /* Those of each segment of a bunch, the first of which begins at x; nothing of use for empty ones. */
-    void (*ranges[2])(const void *x, const tally__bunch *bunch, int64_t *lows, int64_t *highs);
+    /* Those of each segment of a batch, the first of which begins at x; nothing of use for empty ones. */
+    void (*ranges[2])(const void *x, const tally__batch *batch, int64_t *lows, int64_t *highs);
     /* The stats of those that are sure: from the sum, the mean and the variance, and keys. A sum that is 0 takes its
      * sign from them. */
-    void (*put_stats[2])(const tally__bunch *bunch, double (*floats)[TALLY_BUNCH_MOST], const int64_t *lows,
+    void (*put_stats[2])(const tally__batch *batch, double (*floats)[TALLY_BATCH_MOST], const int64_t *lows,
                          const int64_t *highs, void *results);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     /* Of i32, i64: count + 1 offsets, copied to `room` unless it is NULL. */

@@ -430,7 +430,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 
 #include "cpu/bins_template.h"
 #include "cpu/specials_template.h"
-#include "cpu/bunch_template.h"
+#include "cpu/batch_template.h"
 #include "cpu/columns_template.h"
 #include "cpu/expansions_template.h"
 #include "cpu/results_template.h"
@@ -451,9 +451,9 @@ static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     .sum[is_f64][kind] = {sum_##type##_##name##_##a, sum_##type##_##name##_##b, sum_##type##_##name##_##c, \
                           sum_##type##_##name##_##d},                                                      \
     .level_counts[is_f64][kind] = {a, b, c, d},
-#define TALLY_BUNCH_ENTRY(type, is_f64, name, kind, levels) \
-    .bunch_sum[is_f64][kind][levels] = bunch_##type##_##name##_##levels,
-#define TALLY_EXPANSION_ENTRY(type, is_f64, name, kind) .bunch_expand[is_f64][kind] = expand_##type##_##name,
+#define TALLY_BATCH_ENTRY(type, is_f64, name, kind, levels) \
+    .batch_sum[is_f64][kind][levels] = batch_##type##_##name##_##levels,
+#define TALLY_EXPANSION_ENTRY(type, is_f64, name, kind) .batch_expand[is_f64][kind] = expand_##type##_##name,
 #define TALLY_COLUMN_ENTRY(type, is_f64, name, kind, levels) \
     .column_sum[is_f64][kind][levels] = columns_##type##_##name##_##levels,
 #define TALLY_PLAIN_ENTRY(type, is_f64, name, kind) .plain[is_f64][kind] = plain_##type##_##name,
@@ -469,7 +469,7 @@ const tally__tiles TALLY_TILES = {
     .find_special = {find_special_f32, find_special_f64},
     .others = {others_f32, others_f64},
     .widen_f16 = widen_f16,
-    TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BUNCHES(TALLY_BUNCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY)
+    TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BATCHES(TALLY_BATCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY)
         TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
             .column_range = {column_range_f32, column_range_f64},
 #ifdef TALLY_VECTOR_FMA
@@ -479,7 +479,7 @@ const tally__tiles TALLY_TILES = {
     .plain_both = {plain_both_f32, plain_both_f64},
 #endif
     .scale = scale,
-    .begin_bunch = begin_bunch,
+    .begin_batch = begin_batch,
     .results = finalize,
     TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY).round_sums = round_sums,
     .read_offsets = {read_offsets_i32, read_offsets_i64},

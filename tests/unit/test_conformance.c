@@ -150,7 +150,7 @@ typedef struct ragged {
 } ragged;
 
 /* The last lengths are small, so that kernels reach the end of the array with them; empty ones stand at both ends. In
- * between are bunches of each kind: up to 4 values, up to 8, empty or longer, mixed; and empty ones side by side. */
+ * between are batches of each kind: up to 4 values, up to 8, empty or longer, mixed; and empty ones side by side. */
 static ragged make_ragged(tally_type type, int turn) {
     static const int64_t small[] = {0,  0,  1,  2,  3,   5, 7, 8, 9, 15, 16, 17, 33,
                                     63, 64, 65, 66, 130, 0, 0, 0, 1, 1,  1,  4};
@@ -307,16 +307,16 @@ static void test_gaps(void **state) {
 /* A segment that begins with NaNs among short ones: it has values, and so has each of the others, whatever their lanes
  * hold. */
 static void test_nans_first(void **state) {
-    enum { BUNCH = 64 };
+    enum { BATCH = 64 };
     static const tally_type types[] = {TALLY_F16, TALLY_BF16, TALLY_F32, TALLY_F64};
     (void)state;
-    for (int turn = 0; turn < 4 * BUNCH; turn++) {
+    for (int turn = 0; turn < 4 * BATCH; turn++) {
         subject s = {TALLY_MIN, types[turn % 4], 1, 0, TALLY_BEST};
-        int64_t lengths[BUNCH], at = 0, size = (int64_t)tally_type_size(s.type);
-        ragged r = {.count = BUNCH, .lengths = lengths, .values = 64};
-        for (int k = 0; k < BUNCH; k++) r.values += lengths[k] = k == turn / 4 ? 9 + turn % 50 : turn % 3 ? 3 : 7;
+        int64_t lengths[BATCH], at = 0, size = (int64_t)tally_type_size(s.type);
+        ragged r = {.count = BATCH, .lengths = lengths, .values = 64};
+        for (int k = 0; k < BATCH; k++) r.values += lengths[k] = k == turn / 4 ? 9 + turn % 50 : turn % 3 ? 3 : 7;
         inputs in = packed_inputs(&s, ALL_EQUAL, r.values);
-        char *x = scratch(PLAIN, (size_t)(r.values * size)), *wanted = scratch(WANTED, BUNCH * result_bytes(&s));
+        char *x = scratch(PLAIN, (size_t)(r.values * size)), *wanted = scratch(WANTED, BATCH * result_bytes(&s));
         memcpy(x, in.x, (size_t)(r.values * size));
         for (int k = 0; k < turn / 4; k++) at += lengths[k];
         memset(x + at * size, 0x7f, (size_t)(8 * size));

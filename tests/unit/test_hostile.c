@@ -383,7 +383,7 @@ static void test_guarded_arrays(void **state) {
 
 /* Small segments at the very end: 1 to 20 values after a longer one, the index ends at a guard page as well. */
 static void test_guarded_segments(void **state) {
-    enum { BUNCH = 64 }; /* as many as kernels take together */
+    enum { BATCH = 64 }; /* as many as kernels take together */
     subject s = {.op = -1};
     char *index_page = NULL;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -394,12 +394,12 @@ static void test_guarded_segments(void **state) {
     while (next_subject(&s))
         for (int64_t last = 0; last <= 20; last++)
             for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
-                int64_t lengths[BUNCH] = {70, 0, 3}, n = 0, entries, at = 0;
-                for (int k = 3; k < BUNCH; k++) lengths[k] = k == BUNCH - 2 ? last : k == BUNCH - 1 ? last % 3 : k % 3;
-                for (int k = 0; k < BUNCH; k++) n += lengths[k];
-                entries = form == TALLY_OFFSETS ? BUNCH + 1 : form == TALLY_LENGTHS ? BUNCH : n;
+                int64_t lengths[BATCH] = {70, 0, 3}, n = 0, entries, at = 0;
+                for (int k = 3; k < BATCH; k++) lengths[k] = k == BATCH - 2 ? last : k == BATCH - 1 ? last % 3 : k % 3;
+                for (int k = 0; k < BATCH; k++) n += lengths[k];
+                entries = form == TALLY_OFFSETS ? BATCH + 1 : form == TALLY_LENGTHS ? BATCH : n;
                 int32_t *index = (int32_t *)(void *)(index_page + page) - entries;
-                for (int k = 0; k < BUNCH; k++) {
+                for (int k = 0; k < BATCH; k++) {
                     if (form == TALLY_OFFSETS) index[k] = (int32_t)at, index[k + 1] = (int32_t)(at + lengths[k]);
                     if (form == TALLY_LENGTHS) index[k] = (int32_t)lengths[k];
                     for (int64_t i = 0; form == TALLY_SEGMENT_IDS && i < lengths[k]; i++) index[at + i] = k;
@@ -407,13 +407,13 @@ static void test_guarded_segments(void **state) {
                 }
                 now.cut = "small segments at the end", now.segment = last;
                 reduce_guarded(&s, true, n,
-                               &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0, NULL,
+                               &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BATCH, 0, 0, NULL,
                                                  TALLY_OUTSIDE_REFUSED, NULL},
-                               BUNCH);
+                               BATCH);
                 reduce_guarded(&s, false, n,
-                               &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0, NULL,
+                               &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BATCH, 0, 0, NULL,
                                                  TALLY_OUTSIDE_REFUSED, NULL},
-                               BUNCH);
+                               BATCH);
             }
     munmap(index_page, 2 * page);
 }

@@ -207,7 +207,7 @@ static void check_full_counts(tally_type type, int64_t tiles, int over) {
         check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
     end_truth(&t);
     end_truth(&one);
-    now.op = TALLY_SUM, now.cut = "rows"; /* lanes of a bunch get as full */
+    now.op = TALLY_SUM, now.cut = "rows"; /* lanes of a batch get as full */
     double *sums = scratch(1, (size_t)(n / ROW) * sizeof *sums);
     EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, tally_in(x, type, n), tally_rows(n / ROW, ROW, 1),
                                     tally_out(sums, TALLY_F64, n / ROW)));

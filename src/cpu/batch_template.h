@@ -1,26 +1,26 @@
-/* Short segments for exact sums: a bunch of them shares one set of anchors. Its values are added up as they come, in
+/* Short segments for exact sums: a batch of them shares one set of anchors. Its values are added up as they come, in
  * rows of eight lanes, and what the lanes hold after each row is kept. So a segment is the difference of two such
  * states, which is exact: it has no loop of its own, and no branch that lengths could mislead. Part of
  * tiles_template.h; no include guard. */
 
 enum { ROW = 8, REGISTERS = ROW / WIDTH, ACROSS = 16 };
 
-static TALLY_TARGET void begin_bunch(tally__bunch *bunch, const int64_t *offsets, int count) {
+static TALLY_TARGET void begin_batch(tally__batch *batch, const int64_t *offsets, int count) {
     int32_t longest = 0, shortest = INT32_MAX;
-    bunch->count = count;
-    bunch->padded = (count + 7) / 8 * 8;
+    batch->count = count;
+    batch->padded = (count + 7) / 8 * 8;
     for (int s = 0; s < count; s++) {
         int32_t n = (int32_t)(offsets[s + 1] - offsets[s]);
-        bunch->places[s] = offsets[s] - offsets[0];
-        bunch->lengths[s] = n;
+        batch->places[s] = offsets[s] - offsets[0];
+        batch->lengths[s] = n;
         longest = n > longest ? n : longest;
         shortest = n < shortest ? n : shortest;
     }
-    for (int s = count; s < bunch->padded; s++) bunch->lengths[s] = 0;
-    for (int s = count; s <= bunch->padded; s++) bunch->places[s] = offsets[count] - offsets[0];
-    bunch->lost = bunch->scaled = bunch->vague = 0;
-    bunch->longest = longest;
-    bunch->shortest = shortest;
+    for (int s = count; s < batch->padded; s++) batch->lengths[s] = 0;
+    for (int s = count; s <= batch->padded; s++) batch->places[s] = offsets[count] - offsets[0];
+    batch->lost = batch->scaled = batch->vague = 0;
+    batch->longest = longest;
+    batch->shortest = shortest;
 }
 
 /* ---- by rows ---- */
@@ -62,7 +62,7 @@ TALLY_INLINE TALLY_TARGET void fold_lanes(double *part, const row *lanes, int co
 }
 #endif
 
-enum { BLOCK_ROWS = 1 << TALLY_BUNCH_ADDITIONS };
+enum { BLOCK_ROWS = 1 << TALLY_BATCH_ADDITIONS };
 typedef row block_rows[BLOCK_ROWS + 2];
 
 TALLY_INLINE TALLY_TARGET void keep_row(block_rows *rows, int64_t r, const wide *s, const int levels) {
@@ -105,13 +105,13 @@ TALLY_INLINE TALLY_TARGET void take_block(block_rows *rows, wide *s, const int i
     }
     keep_row(rows, r + 1, s, levels);
 }
-TALLY_INLINE TALLY_TARGET void bunch_rows(const int is_f64, const int kind, const int levels, const void *x,
-                                          const void *y, const tally__bunch *bunch, const double *anchor,
+TALLY_INLINE TALLY_TARGET void batch_rows(const int is_f64, const int kind, const int levels, const void *x,
+                                          const void *y, const tally__batch *batch, const double *anchor,
                                           tally__parts parts) {
-    const int count = bunch->padded;
-    const int64_t *const places = bunch->places, n = places[count], bytes = is_f64 ? 8 : 4;
+    const int count = batch->padded;
+    const int64_t *const places = batch->places, n = places[count], bytes = is_f64 ? 8 : 4;
     _Alignas(64) block_rows rows[TALLY_PARTS];
-    _Alignas(64) row lanes[TALLY_PARTS][TALLY_BUNCH_MOST];
+    _Alignas(64) row lanes[TALLY_PARTS][TALLY_BATCH_MOST];
     wide s[TALLY_PARTS * REGISTERS], before[TALLY_PARTS * REGISTERS], end[REGISTERS];
     int segment = 0;
     begin_levels(before, levels, REGISTERS, anchor);
@@ -169,7 +169,7 @@ TALLY_INLINE TALLY_TARGET void turn_equal(const int is_f64, double (*turned)[ACR
         }
 }
 /* Segments that all have the same few values: a lane for each. */
-TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, const int levels, const void *x,
+TALLY_INLINE TALLY_TARGET void batch_across(const int is_f64, const int kind, const int levels, const void *x,
                                             const void *y, int64_t length, int count, const double *anchor,
                                             tally__parts parts) {
     enum { GROUPS = ACROSS / WIDTH };
@@ -196,17 +196,17 @@ TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, co
     }
 }
 
-#define TALLY_BUNCH(type, is_f64, name, kind, levels)                                                                  \
-    static TALLY_TARGET void bunch_##type##_##name##_##levels(const void *x, const void *y, const tally__bunch *bunch, \
+#define TALLY_BATCH(type, is_f64, name, kind, levels)                                                                  \
+    static TALLY_TARGET void batch_##type##_##name##_##levels(const void *x, const void *y, const tally__batch *batch, \
                                                               const double *anchor, tally__parts parts) {              \
-        const int count = bunch->padded;                                                                               \
-        const int64_t length = bunch->longest;                                                                         \
-        if (length <= 4 && count % ACROSS == 0 && bunch->places[count] == count * length)                              \
-            bunch_across(is_f64, kind, levels, x, y, length, count, anchor, parts);                                    \
+        const int count = batch->padded;                                                                               \
+        const int64_t length = batch->longest;                                                                         \
+        if (length <= 4 && count % ACROSS == 0 && batch->places[count] == count * length)                              \
+            batch_across(is_f64, kind, levels, x, y, length, count, anchor, parts);                                    \
         else                                                                                                           \
-            bunch_rows(is_f64, kind, levels, x, y, bunch, anchor, parts);                                              \
+            batch_rows(is_f64, kind, levels, x, y, batch, anchor, parts);                                              \
     }
-#define TALLY_BUNCHES(X)                          \
+#define TALLY_BATCHES(X)                          \
     X(f32, 0, value, TALLY_TERM_VALUE, 1)         \
     X(f32, 0, value, TALLY_TERM_VALUE, 2)         \
     X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 1) \
@@ -218,4 +218,4 @@ TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, co
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 2) \
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 3) \
     X(f64, 1, product, TALLY_TERM_PRODUCT, 3)
-TALLY_BUNCHES(TALLY_BUNCH)
+TALLY_BATCHES(TALLY_BATCH)
