@@ -10,6 +10,7 @@
  * --processes P             side by side, as one process compiles in one thread at a time; all processors
  * --out FILE                the table, tab-separated */
 #include <elf.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ typedef struct job {
     _Atomic int stage;
     int unit, sm;
     int registers, spilled, stack, shared, code, attempts, milliseconds;
+    uint64_t hash; /* of the code: the same as before, if only names have changed */
     bool warned;
     char said[SAID]; /* why it failed, or the first warning */
 } job;
@@ -162,19 +164,23 @@ static int told(const char *log, const char *what) {
     return sum;
 }
 
-/* Bytes of code in an ELF image. */
-static int code_bytes(const tally__image *image) {
+/* Bytes of code in an ELF image, and their hash (FNV-1a). */
+static int code_bytes(const tally__image *image, uint64_t *hash) {
     const char *bytes = image->bytes;
     Elf64_Ehdr head;
     Elf64_Shdr section;
     size_t sum = 0;
+    *hash = 0xcbf29ce484222325u;
     if (image->size < sizeof head || memcmp(bytes, ELFMAG, SELFMAG) != 0) return 0;
     memcpy(&head, bytes, sizeof head);
     for (int i = 0; i < head.e_shnum; i++) {
         size_t at = head.e_shoff + (size_t)i * sizeof section;
         if (at + sizeof section > image->size) break;
         memcpy(&section, bytes + at, sizeof section);
-        if (section.sh_flags & SHF_EXECINSTR) sum += section.sh_size;
+        if (!(section.sh_flags & SHF_EXECINSTR) || section.sh_offset + section.sh_size > image->size) continue;
+        sum += section.sh_size;
+        for (size_t b = 0; b < section.sh_size; b++)
+            *hash = (*hash ^ (uint8_t)bytes[section.sh_offset + b]) * 0x100000001b3u;
     }
     return (int)sum;
 }
@@ -203,7 +209,7 @@ static void compile(job *j) {
         j->stack = told(log, " bytes stack frame");
         j->shared = told(log, " bytes smem");
         j->attempts = told(log, " attempts");
-        j->code = code_bytes(&image);
+        j->code = code_bytes(&image, &j->hash);
         j->warned = warning != NULL;
         if (warning != NULL) quote(j, log, warning);
     }
@@ -244,11 +250,13 @@ static bool write_table(void) {
         perror(wanted.out);
         return false;
     }
-    fprintf(file, "unit\tsm\tregisters\tspill_bytes\tstack_bytes\tshared_bytes\tcode_bytes\tattempts\tcompile_ms\n");
+    fprintf(
+        file,
+        "unit\tsm\tregisters\tspill_bytes\tstack_bytes\tshared_bytes\tcode_bytes\tattempts\tcompile_ms\tcode_hash\n");
     for (const job *j = todo->jobs; j < todo->jobs + todo->count; j++)
         if (j->stage == COMPILED)
-            fprintf(file, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", units[j->unit].entry, j->sm, j->registers, j->spilled,
-                    j->stack, j->shared, j->code, j->attempts, j->milliseconds);
+            fprintf(file, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%016" PRIx64 "\n", units[j->unit].entry, j->sm,
+                    j->registers, j->spilled, j->stack, j->shared, j->code, j->attempts, j->milliseconds, j->hash);
     done = ferror(file) == 0;
     return fclose(file) == 0 && done;
 }
