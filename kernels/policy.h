@@ -156,8 +156,8 @@
      : TALLY_PASSES == 2 || TALLY_BYTES > 4 || TALLY_IS_STRUCTURE ? 0 \
      : TALLY_IS_USER                                              ? 4 \
                                                                   : 8)
-/* Threads add up chunks of a tile, whatever segments they are of (segments/strips.h). */
-#define TALLY_IN_STRIPS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
+/* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */
+#define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */
 #define TALLY_NEEDS_LEAVES (!TALLY_IS_PLAIN && !TALLY_HAS_INDEX)
 /* Sums of bytes: four at a time. */

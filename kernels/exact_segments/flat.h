@@ -3,9 +3,9 @@
  *
  * A warp takes a chunk of consecutive values and the ends of segments in it. Of a segment that lies in the chunk only
  * the leading binades are added up, a window below its largest term: with rare exceptions they tell the result, and
- * what is cut off has a bound. Each lane adds up a strip of consecutive values in levels (sums/levels.h), and at each
+ * what is cut off has a bound. Each lane adds up a share of the values in levels (sums/levels.h), and at each
  * end stores what it has counted since the last one. A segmented scan over the lanes (Blelloch, "Prefix sums and their
- * applications", 1990) completes the first sum of each strip. Values of a segment that crosses boundaries of the chunk
+ * applications", 1990) completes the first sum of each share. Values of a segment that crosses boundaries of the chunk
  * are scattered: added to 16-bit digits (sums/levels.h), whatever their exponents. Infinities and NaNs are noted apart
  * and leave zeros behind. */
 #ifndef TALLY_FLAT_H
@@ -21,18 +21,18 @@
 #define TALLY_WINDOW_PRODUCT_LEVELS (TALLY_IS_F64 ? 4 : 3)
 #define TALLY_WINDOW_PARTS (TALLY_IS_F64 ? 2 : 1) /* of a product */
 /* log2 of the terms that meet in one accumulator of a lane */
-#define TALLY_STRIP_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
+#define TALLY_SHARE_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
 enum {
-    strip_values = TALLY_BYTES == 8   ? 15
+    share_values = TALLY_BYTES == 8   ? 15
                    : TALLY_BYTES == 4 ? 31
                                       : 62, /* odd words: lanes meet different banks */
-    chunk_values = TALLY_WARP * strip_values,
+    chunk_values = TALLY_WARP * share_values,
     chunk_ends = 16 * TALLY_WARP, /* of segments that have values or not */
-    strip_batch = 4,
+    value_batch = 4,
     load_batch = 8,
     /* binades that a window has room for */
-    value_binades = 3 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 1,
-    product_binades = TALLY_IS_F64 ? 4 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 4 : value_binades,
+    value_binades = 3 * (TALLY_BINADE + 1 - TALLY_SHARE_ADDITIONS) - 1,
+    product_binades = TALLY_IS_F64 ? 4 * (TALLY_BINADE + 1 - TALLY_SHARE_ADDITIONS) - 4 : value_binades,
     value_words = TALLY_HAS_SUM * TALLY_WINDOW_VALUE_LEVELS,
     product_words = TALLY_HAS_PRODUCTS * TALLY_WINDOW_PRODUCT_LEVELS,
     window_words = value_words + product_words,
@@ -64,7 +64,7 @@ typedef struct flat_t {
     int16_t ends[ends_most];                 /* where they end in the chunk, */
     int16_t segments[ends_most];             /* and which they are, from the chunk's first on */
     uint32_t empty[chunk_ends / TALLY_WARP]; /* a bit for each segment that ends and has no values in the chunk */
-    uint32_t marks[2 * TALLY_WARP];          /* of each strip a bit for each value that is a segment's last */
+    uint32_t marks[2 * TALLY_WARP];          /* of each share a bit for each value that is a segment's last */
     accumulator_t node;                      /* the open segment's sums, but for what digits have */
     TALLY_T x[chunk_values], y[TALLY_KERNEL_INPUTS == 2 ? chunk_values : 1];
 } flat_t;
@@ -76,8 +76,8 @@ TALLY_FN TALLY_T second_of(const flat_t *flat, int32_t i) { return TALLY_KERNEL_
 typedef struct chunk_t {
     int32_t values, ends;  /* how many */
     int32_t distinct;      /* ends of segments that have values in the chunk */
-    int32_t strip, stride; /* values of a strip; ends that `words` has room for */
-    int32_t at, n;         /* the lane's strip */
+    int32_t share, stride; /* values of a lane; ends that `words` has room for */
+    int32_t at, n;         /* the lane's share */
     uint64_t marks;        /* the lane's, */
     int32_t first_end;     /* and the number of its first */
     int32_t has_notes;     /* some values are infinite or NaN */
@@ -149,20 +149,20 @@ TALLY_FN int32_t load_values(const tally_segments_work *work, const tally_source
 }
 /* Shares the values out to lanes, and marks those that are a segment's last. */
 TALLY_FN void share_out(flat_t *flat, chunk_t *c) {
-    c->strip = (c->values + TALLY_WARP - 1) / TALLY_WARP;
+    c->share = (c->values + TALLY_WARP - 1) / TALLY_WARP;
     if (TALLY_BYTES == 2)
-        c->strip = (c->strip + 1) / 4 * 4 + 2;
+        c->share = (c->share + 1) / 4 * 4 + 2;
     else
-        c->strip |= 1;
-    if (c->strip > strip_values) c->strip = strip_values;
-    c->at = tally_lane() * c->strip;
+        c->share |= 1;
+    if (c->share > share_values) c->share = share_values;
+    c->at = tally_lane() * c->share;
     c->n = c->values - c->at;
-    c->n = c->n < 0 ? 0 : c->n > c->strip ? c->strip : c->n;
+    c->n = c->n < 0 ? 0 : c->n > c->share ? c->share : c->n;
     flat->marks[tally_lane()] = flat->marks[TALLY_WARP + tally_lane()] = 0;
     tally_warp_barrier();
     for (int32_t e = tally_lane(); e < c->distinct; e += TALLY_WARP) {
-        const int32_t last = flat->ends[e] - 1, strip = last / c->strip, bit = last - strip * c->strip;
-        tally_or32((int32_t *)flat->marks + strip + (bit >> 5) * TALLY_WARP, (int32_t)((uint32_t)1 << (bit & 31)));
+        const int32_t last = flat->ends[e] - 1, share = last / c->share, bit = last - share * c->share;
+        tally_or32((int32_t *)flat->marks + share + (bit >> 5) * TALLY_WARP, (int32_t)((uint32_t)1 << (bit & 31)));
     }
     tally_warp_barrier();
     c->marks = flat->marks[tally_lane()] | (uint64_t)(TALLY_BYTES == 2 ? flat->marks[TALLY_WARP + tally_lane()] : 0)
@@ -183,11 +183,11 @@ typedef struct level_counts_t {
 
 /* The units of a window's levels, below its top. */
 TALLY_FN void window_units(int32_t *values, int32_t *products) {
-    tally_plan_levels(values, TALLY_WINDOW_VALUE_LEVELS, 0, -value_binades, TALLY_STRIP_ADDITIONS, 1);
-    tally_plan_levels(products, TALLY_WINDOW_PRODUCT_LEVELS, 0, -product_binades, TALLY_STRIP_ADDITIONS,
+    tally_plan_levels(values, TALLY_WINDOW_VALUE_LEVELS, 0, -value_binades, TALLY_SHARE_ADDITIONS, 1);
+    tally_plan_levels(products, TALLY_WINDOW_PRODUCT_LEVELS, 0, -product_binades, TALLY_SHARE_ADDITIONS,
                       TALLY_WINDOW_PARTS);
 }
-TALLY_FN levels_t begin_strip(void) {
+TALLY_FN levels_t begin_share(void) {
     levels_t a;
     int32_t value_units[TALLY_WINDOW_VALUE_LEVELS], product_units[TALLY_WINDOW_PRODUCT_LEVELS];
     window_units(value_units, product_units);
@@ -269,25 +269,25 @@ TALLY_FN void add_to_window(levels_t *a, int32_t top, TALLY_T tx, TALLY_T ty, in
 #endif
 }
 
-/* The lane's strip: what lies before each end goes to its words; what lies behind the last is given. */
-TALLY_FN level_counts_t add_strip(flat_t *flat, const chunk_t *c) {
-    const levels_t none = begin_strip();
+/* The lane's share: what lies before each end goes to its words; what lies behind the last is given. */
+TALLY_FN level_counts_t add_share(flat_t *flat, const chunk_t *c) {
+    const levels_t none = begin_share();
     int32_t number = c->first_end, top = top_of(flat->tops[number]), is_lost = 0;
     int64_t *to = flat->words + number;
     levels_t a = none;
     uint64_t marks = c->marks;
     TALLY_ROLLED
-    for (int32_t first = 0; first < c->strip;
-         first += strip_batch) { /* values are read before sums are stored: they may be the same memory to a compiler */
-        TALLY_T x[strip_batch], y[strip_batch];
+    for (int32_t first = 0; first < c->share;
+         first += value_batch) { /* values are read before sums are stored: they may be the same memory to a compiler */
+        TALLY_T x[value_batch], y[value_batch];
         TALLY_UNROLL
-        for (int32_t k = 0; k < strip_batch; k++) {
+        for (int32_t k = 0; k < value_batch; k++) {
             const int32_t is_there = first + k < c->n;
             x[k] = y[k] = is_there ? flat->x[c->at + first + k] : plus_zero();
             if (TALLY_KERNEL_INPUTS == 2) y[k] = is_there ? flat->y[c->at + first + k] : plus_zero();
         }
         TALLY_UNROLL
-        for (int32_t k = 0; k < strip_batch; k++, marks >>= 1) {
+        for (int32_t k = 0; k < value_batch; k++, marks >>= 1) {
             add_to_window(&a, top, x[k], y[k], &is_lost);
             if (!(marks & 1)) continue;
             const level_counts_t counts = counts_of(&a, &none);
@@ -303,8 +303,8 @@ TALLY_FN level_counts_t add_strip(flat_t *flat, const chunk_t *c) {
     if (is_lost) tally_or32(&flat->lost[number], 1);
     return counts_of(&a, &none);
 }
-/* The segmented scan: completes the first end of each lane's strip by what lies before the strip. It is over when no
- * lane takes anything: at once, if each strip has an end. */
+/* The segmented scan: completes the first end of each lane's share by what lies before the share. It is over when no
+ * lane takes anything: at once, if each share has an end. */
 TALLY_FN void complete(flat_t *flat, const chunk_t *c, level_counts_t rest) {
     int32_t has_end = c->marks != 0 || c->n == 0;
     int64_t *const to = flat->words + c->first_end;
@@ -330,7 +330,7 @@ TALLY_FN void complete(flat_t *flat, const chunk_t *c, level_counts_t rest) {
 /* Adds up the windows of the chunk's segments. */
 TALLY_FN void add_windows(flat_t *flat, const chunk_t *c) {
     measure_segments(flat, c);
-    complete(flat, c, add_strip(flat, c));
+    complete(flat, c, add_share(flat, c));
 }
 
 /* ---- digits ---- */

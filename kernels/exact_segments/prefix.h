@@ -2,7 +2,7 @@
  * segment.
  *
  * The tile's values are measured first, so that nothing is guessed: they are scaled below 1 by a power of two, and cut
- * into levels (sums/levels.h) whose units are constants of the program. A thread adds up a strip of consecutive values
+ * into levels (sums/levels.h) whose units are constants of the program. A thread adds up a chunk of consecutive values
  * and stores its levels at each end of a segment in it. Counts of levels are integers, and integers form a group: a
  * segment's sum is the difference of two prefixes, whatever its length (Blelloch, "Prefix sums and their
  * applications", 1990). */
@@ -15,10 +15,10 @@
 #define TALLY_PREFIX_LEVELS TALLY_PREFIX_LEVELS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
 #define TALLY_PREFIX_THREADS TALLY_PREFIX_THREADS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
 enum {
-    strip_parts = (TALLY_PREFIX_TILE_MOST / 16 / TALLY_PREFIX_THREADS) | 1, /* of 16 bytes, at most */
-    log_strip = strip_parts * 16 / TALLY_BYTES > 32 ? 6 : 5,                /* of the values of a strip, at most */
-    mark_words = strip_parts * 16 / TALLY_BYTES > 32 ? 2 : 1,
-    first_bits = TALLY_BINADE - log_strip, /* binades below the top that the first level holds, */
+    chunk_parts = (TALLY_PREFIX_TILE_MOST / 16 / TALLY_PREFIX_THREADS) | 1, /* of 16 bytes, at most */
+    log_chunk = chunk_parts * 16 / TALLY_BYTES > 32 ? 6 : 5,                /* of the values of a chunk, at most */
+    mark_words = chunk_parts * 16 / TALLY_BYTES > 32 ? 2 : 1,
+    first_bits = TALLY_BINADE - log_chunk, /* binades below the top that the first level holds, */
     level_bits = first_bits + 1,           /* and that each further one holds */
     value_words = TALLY_HAS_SUM * TALLY_PREFIX_LEVELS,
     product_words = TALLY_HAS_PRODUCTS * 2 * TALLY_PREFIX_LEVELS,
@@ -37,15 +37,15 @@ typedef struct tile_t {
     int32_t y_at, prefixes_at, keys_at, ends_at; /* where these arrays begin in the buffer, in bytes */
     int32_t count, n;                            /* segments that end here; values */
     int32_t skew, pitch;                         /* pitch: ends that there can be at different values */
-    int32_t strip;             /* 16-byte parts of a strip; an odd number, so that threads meet different banks */
-    int32_t over;              /* 65536 / strip, rounded up */
+    int32_t chunk;             /* 16-byte parts of a chunk; an odd number, so that threads meet different banks */
+    int32_t over;              /* 65536 / chunk, rounded up */
     int32_t runs_in, runs_out; /* a segment crosses the boundary */
     int32_t is_good, is_bulk;  /* the boundaries are those of a segmentation; the values are copied by one thread */
     int32_t scale_x, scale_y;  /* values are multiplied by 2^scale */
 } tile_t;
 
 /* What lies in the buffer: values; word k at end r, of those at different values: prefixes[k * pitch + r]; keys of what
- * lies between an end and the one before, or the strip's beginning; where segments end, and behind them where the tile
+ * lies between an end and the one before, or the chunk's beginning; where segments end, and behind them where the tile
  * does. */
 TALLY_FN TALLY_T *x_in_buffer(char *buffer) { return (TALLY_T *)(void *)buffer; }
 TALLY_FN TALLY_T *y_in_buffer(const tile_t *tile, char *buffer) {
@@ -62,12 +62,12 @@ TALLY_FN TALLY_K *high_of_keys(const tile_t *tile, char *buffer) { return low_of
 
 /* What a block has beside the values, the ends and the prefixes, which lie in the launch's buffer. */
 typedef struct side_t {
-    int64_t base[prefix_words][base_pitch]; /* of each strip, what comes before it; one in 9 places is unused */
+    int64_t base[prefix_words][base_pitch]; /* of each chunk, what comes before it; one in 9 places is unused */
 #if TALLY_HAS_KEYS
-    TALLY_K low[TALLY_PREFIX_THREADS], high[TALLY_PREFIX_THREADS]; /* of each strip, what comes behind its last end */
+    TALLY_K low[TALLY_PREFIX_THREADS], high[TALLY_PREFIX_THREADS]; /* of each chunk, what comes behind its last end */
 #endif
-    uint32_t marks[TALLY_PREFIX_THREADS * mark_words]; /* of each strip a bit for each value that ends come before */
-    int32_t ends_before[TALLY_PREFIX_THREADS];         /* each strip, at different values */
+    uint32_t marks[TALLY_PREFIX_THREADS * mark_words]; /* of each chunk a bit for each value that ends come before */
+    int32_t ends_before[TALLY_PREFIX_THREADS];         /* each chunk, at different values */
     uint32_t most[2][prefix_warps], least[2][prefix_warps];
     int32_t is_bad, is_unordered, is_wanted;
     tally_mbarrier mbarrier;
@@ -142,13 +142,13 @@ TALLY_FN void copy_ends(const tally_segments_work *work, const tile_t *tile, cha
     if (is_wanted) side->is_wanted = 1;
 }
 
-/* ---- ends of segments as bits of strips ---- */
+/* ---- ends of segments as bits of chunks ---- */
 
-/* The strip of a place; and what is left of it. */
-TALLY_FN int32_t strip_of(const tile_t *tile, int32_t place, int32_t *bit) {
-    const int32_t strip = (int32_t)((uint32_t)(place / TALLY_PART) * (uint32_t)tile->over >> 16);
-    *bit = place - strip * tile->strip * TALLY_PART;
-    return strip;
+/* The chunk of a place; and what is left of it. */
+TALLY_FN int32_t chunk_of(const tile_t *tile, int32_t place, int32_t *bit) {
+    const int32_t chunk = (int32_t)((uint32_t)(place / TALLY_PART) * (uint32_t)tile->over >> 16);
+    *bit = place - chunk * tile->chunk * TALLY_PART;
+    return chunk;
 }
 /* A thread takes four ends that follow one another, and those of one word together. */
 TALLY_FN void mark_ends(const tile_t *tile, char *buffer, side_t *side) {
@@ -162,8 +162,8 @@ TALLY_FN void mark_ends(const tile_t *tile, char *buffer, side_t *side) {
         for (int32_t i = 0; i < 4; i++) {
             if (first + i >= tile->count) continue;
             int32_t bit;
-            const int32_t end = ends[first + i], strip = strip_of(tile, tile->skew + end, &bit);
-            const int32_t its = mark_words == 2 ? 2 * strip + (bit >> 5) : strip;
+            const int32_t end = ends[first + i], chunk = chunk_of(tile, tile->skew + end, &bit);
+            const int32_t its = mark_words == 2 ? 2 * chunk + (bit >> 5) : chunk;
             is_bad |= end < before;
             before = end;
             if (its != word && bits != 0) {
@@ -177,16 +177,16 @@ TALLY_FN void mark_ends(const tile_t *tile, char *buffer, side_t *side) {
     }
     if (is_bad) side->is_unordered = 1;
 }
-TALLY_FN uint64_t marks_of(const side_t *side, int32_t strip) {
+TALLY_FN uint64_t marks_of(const side_t *side, int32_t chunk) {
     const int32_t words = mark_words;
-    if (words == 1) return side->marks[strip];
-    return side->marks[2 * strip] | (uint64_t)side->marks[words == 2 ? 2 * strip + 1 : 0] << 32;
+    if (words == 1) return side->marks[chunk];
+    return side->marks[2 * chunk] | (uint64_t)side->marks[words == 2 ? 2 * chunk + 1 : 0] << 32;
 }
 TALLY_FN int32_t count_bits(uint64_t bits) {
     return mark_words == 2 ? __builtin_popcountll(bits) : __builtin_popcount((uint32_t)bits);
 }
-/* How many marks stand before the thread's strip. */
-TALLY_FN int32_t rank_strip(side_t *side, uint64_t marks) {
+/* How many marks stand before the thread's chunk. */
+TALLY_FN int32_t rank_chunk(side_t *side, uint64_t marks) {
     const int32_t mine = count_bits(marks);
     int32_t others = 0;
     TALLY_UNROLL
@@ -199,18 +199,18 @@ TALLY_FN int32_t rank_strip(side_t *side, uint64_t marks) {
     side->ends_before[tally_thread()] = before;
     return before;
 }
-/* The prefix at a place where segments end: its number among those, and its strip. */
-TALLY_FN int32_t end_at(const tile_t *tile, const side_t *side, int32_t place, int32_t *strip) {
+/* The prefix at a place where segments end: its number among those, and its chunk. */
+TALLY_FN int32_t end_at(const tile_t *tile, const side_t *side, int32_t place, int32_t *chunk) {
     int32_t bit;
-    *strip = strip_of(tile, place, &bit);
-    return side->ends_before[*strip] + count_bits(marks_of(side, *strip) & (((uint64_t)1 << bit) - 1));
+    *chunk = chunk_of(tile, place, &bit);
+    return side->ends_before[*chunk] + count_bits(marks_of(side, *chunk) & (((uint64_t)1 << bit) - 1));
 }
-TALLY_FN int32_t base_of(int32_t strip) { return strip + strip / 8; }
+TALLY_FN int32_t base_of(int32_t chunk) { return chunk + chunk / 8; }
 
 /* ---- how large values are ---- */
 
-/* The extent of a strip. */
-TALLY_FN extent_t measure_strip(const TALLY_T *x, int32_t parts) {
+/* The extent of a chunk. */
+TALLY_FN extent_t measure_chunk(const TALLY_T *x, int32_t parts) {
     extent_t e = {0, UINT32_MAX};
 #if TALLY_BYTES == 2
     uint32_t most = 0, least = UINT32_MAX; /* two sizes at a time */
@@ -244,7 +244,7 @@ TALLY_FN void share_extent(extent_t e, side_t *side, const int32_t input) {
     e = measure_warp(e);
     if (tally_lane() == 0) side->most[input][tally_warp()] = e.most, side->least[input][tally_warp()] = e.least;
 }
-/* Of all strips, behind a barrier. */
+/* Of all chunks, behind a barrier. */
 TALLY_FN extent_t shared_extent(const side_t *side, const int32_t input) {
     extent_t e = {0, UINT32_MAX};
     TALLY_UNROLL
@@ -313,14 +313,14 @@ TALLY_FN noted_t noted_at_end(int32_t end) {
 #if TALLY_HAS_KEYS
 /* ---- keys ---- */
 
-/* The keys of the thread's strip: at each end since the one before, and behind the last. */
+/* The keys of the thread's chunk: at each end since the one before, and behind the last. */
 TALLY_FN void take_keys(const tile_t *tile, char *buffer, side_t *side, uint64_t marks, int32_t rank) {
     const TALLY_T *const x = x_in_buffer(buffer);
     TALLY_K *const lows = low_of(tile, buffer), *const highs = high_of_keys(tile, buffer);
-    const int32_t begin = tally_thread() * tile->strip * TALLY_PART, all = tile->skew + tile->n;
+    const int32_t begin = tally_thread() * tile->chunk * TALLY_PART, all = tile->skew + tile->n;
     TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
     TALLY_ROLLED
-    for (int32_t i = begin; i <= all && i < begin + tile->strip * TALLY_PART; i++, marks >>= 1) {
+    for (int32_t i = begin; i <= all && i < begin + tile->chunk * TALLY_PART; i++, marks >>= 1) {
         if (marks & 1) {
             lows[rank] = low;
             highs[rank++] = high;
@@ -334,25 +334,25 @@ TALLY_FN void take_keys(const tile_t *tile, char *buffer, side_t *side, uint64_t
     side->low[tally_thread()] = low;
     side->high[tally_thread()] = high;
 }
-TALLY_FN void join_strip(noted_t *a, const side_t *side, int32_t strip) {
-    a->low = side->low[strip] < a->low ? side->low[strip] : a->low;
-    a->high = side->high[strip] > a->high ? side->high[strip] : a->high;
+TALLY_FN void join_chunk(noted_t *a, const side_t *side, int32_t chunk) {
+    a->low = side->low[chunk] < a->low ? side->low[chunk] : a->low;
+    a->high = side->high[chunk] > a->high ? side->high[chunk] : a->high;
 }
-/* The keys of a segment that ends as number `rank` of strip `last`, and begins at a place of this tile. */
+/* The keys of a segment that ends as number `rank` of chunk `last`, and begins at a place of this tile. */
 TALLY_FN void keys_at_end(const tile_t *tile, char *buffer, const side_t *side, int32_t begin, int32_t last,
                           int32_t rank, noted_t *a) {
     int32_t bit;
-    const int32_t first = strip_of(tile, begin, &bit);
+    const int32_t first = chunk_of(tile, begin, &bit);
     a->low = low_of(tile, buffer)[rank];
     a->high = high_of_keys(tile, buffer)[rank];
     TALLY_ROLLED
-    for (int32_t strip = first; strip < last; strip++) join_strip(a, side, strip);
+    for (int32_t chunk = first; chunk < last; chunk++) join_chunk(a, side, chunk);
 }
 /* Those of what lies behind the tile's last end, which is at a place. */
 TALLY_FN void keys_behind(const tile_t *tile, const side_t *side, int32_t begin, noted_t *a) {
     int32_t bit;
     TALLY_ROLLED
-    for (int32_t strip = strip_of(tile, begin, &bit); strip < TALLY_PREFIX_THREADS; strip++) join_strip(a, side, strip);
+    for (int32_t chunk = chunk_of(tile, begin, &bit); chunk < TALLY_PREFIX_THREADS; chunk++) join_chunk(a, side, chunk);
 }
 #endif
 
@@ -390,21 +390,21 @@ TALLY_FN void put_part(double *at, const tally_quad *x, const tally_quad *y, int
                        double scale_y) {
     put_pair(at, (double)value_of(value_of_part(x, v)), (double)value_of(value_of_part(y, v)), scale_x, scale_y);
 }
-/* Adds up the thread's strip. */
+/* Adds up the thread's chunk. */
 TALLY_FN void add_prefixes(const tile_t *tile, char *buffer, side_t *side, uint64_t marks, int32_t rank) {
-    const int32_t begin = tally_thread() * tile->strip, all = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
-    const int32_t parts = all - begin < 0 ? 0 : all - begin < tile->strip ? all - begin : tile->strip;
+    const int32_t begin = tally_thread() * tile->chunk, all = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
+    const int32_t parts = all - begin < 0 ? 0 : all - begin < tile->chunk ? all - begin : tile->chunk;
     const TALLY_T *const x = x_in_buffer(buffer) + begin * TALLY_PART, *const y = y_in_buffer(tile, buffer) +
                                                                                   begin * TALLY_PART;
     const tally_quad none = {{0, 0, 0, 0}};
     int64_t *to = prefixes_of(tile, buffer) + rank;
-    const int32_t pitch = tile->pitch, strip = tile->strip;
+    const int32_t pitch = tile->pitch, chunk = tile->chunk;
     const double scale_x = power_of_two(tile->scale_x), scale_y = power_of_two(tile->scale_y);
     double at[prefix_words];
     TALLY_UNROLL
     for (int32_t k = 0; k < prefix_words; k++) at[k] = prefix_anchor(k);
     TALLY_ROLLED
-    for (int32_t i = 0; i < strip; i++) {
+    for (int32_t i = 0; i < chunk; i++) {
         const tally_quad of_x = i < parts ? tally_take16((const char *)(x + i * TALLY_PART)) : none;
         const tally_quad of_y = TALLY_KERNEL_INPUTS == 1 ? of_x
                                 : i < parts              ? tally_take16((const char *)(y + i * TALLY_PART))
@@ -425,8 +425,8 @@ TALLY_FN void add_prefixes(const tile_t *tile, char *buffer, side_t *side, uint6
     for (int32_t k = 0; k < prefix_words; k++)
         side->base[k][base_of(tally_thread())] = tally_apart(tally_bits_f64(at[k]), tally_bits_f64(prefix_anchor(k)));
 }
-/* The sums of strips become sums before strips, a warp for each word; the last is that of all. */
-TALLY_FN void scan_strips(side_t *side) {
+/* The sums of chunks become sums before chunks, a warp for each word; the last is that of all. */
+TALLY_FN void scan_chunks(side_t *side) {
     enum { EACH = TALLY_PREFIX_THREADS / TALLY_WARP };
     for (int32_t k = tally_warp(); k < prefix_words; k += prefix_warps) {
         int64_t v[EACH], sum = 0, before;
@@ -448,8 +448,8 @@ TALLY_FN void scan_strips(side_t *side) {
 }
 /* Word k of the sum of all values before a place where segments end, and of the anchor. */
 TALLY_FN int64_t prefix_at(const tile_t *tile, char *buffer, const side_t *side, const int32_t k, int32_t rank,
-                           int32_t strip) {
-    return tally_further(prefixes_of(tile, buffer)[k * tile->pitch + rank], side->base[k][base_of(strip)]);
+                           int32_t chunk) {
+    return tally_further(prefixes_of(tile, buffer)[k * tile->pitch + rank], side->base[k][base_of(chunk)]);
 }
 
 /* ---- what sums give ---- */

@@ -119,7 +119,7 @@ TALLY_FN grid_t grid_of(const tile_t *tile) {
     grid.sub = (int32_t)((uint32_t)tally_thread() / (uint32_t)grid.side);
     return grid;
 }
-/* Whether a tile is such pieces. A thread's strip is never longer than levels allow: it has 16 rows or, if down is as
+/* Whether a tile is such pieces. A thread's chunk is never longer than levels allow: it has 16 rows or, if down is as
  * large as can be, no more than a tile has 16-byte parts over all threads. */
 TALLY_FN int32_t suits_grid(const tally_segments_work *work, const tile_t *tile) {
     if (tile->count == 0 || !columns_are_whole(work, tile)) return 0;
@@ -148,7 +148,7 @@ TALLY_FN extent_t measure_grid(const char *values, const grid_t *grid) {
     extent_t e = {0, UINT32_MAX};
     TALLY_ROLLED
     for (int32_t i = tally_thread(); i < grid->rows * grid->groups; i += TALLY_PREFIX_THREADS) {
-        const extent_t other = measure_strip((const TALLY_T *)(const void *)(values + 16 * i), 1);
+        const extent_t other = measure_chunk((const TALLY_T *)(const void *)(values + 16 * i), 1);
         e.most = other.most > e.most ? other.most : e.most;
         e.least = other.least < e.least ? other.least : e.least;
     }

@@ -64,9 +64,9 @@ enum { features_across = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPU
 /* ---- reading ---- */
 
 /* Values of neighbouring features, which are read together. */
-typedef struct strip_t {
+typedef struct features_t {
     TALLY_T v[TALLY_ACROSS];
-} strip_t __attribute__((aligned(TALLY_BYTES * TALLY_ACROSS)));
+} features_t __attribute__((aligned(TALLY_BYTES * TALLY_ACROSS)));
 
 /* One input as a thread sees it: its first feature of vector 0, or of the first vector of a leaf, and bytes from one
  * vector to the next and from one feature to the next. */
@@ -119,7 +119,7 @@ TALLY_FN reader_t reader_of_leaf(const reader_t *all, const tally_group_work *gr
 /* Vectors that are on their way at once: first, first + apart, ... of the leaf's n, or in the order of reversed bits.
  * Beyond them it is the last, again: a read that depends on nothing is begun with the others. */
 typedef struct abreast_t {
-    strip_t v[TALLY_ROWS_ABREAST];
+    features_t v[TALLY_ROWS_ABREAST];
 } abreast_t;
 TALLY_FN abreast_t read_abreast(const reader_t *reader, const features_of *from, int32_t first, int32_t apart,
                                 int32_t n, const int32_t count, const int32_t is_tree) {
@@ -138,7 +138,7 @@ TALLY_FN abreast_t read_abreast(const reader_t *reader, const features_of *from,
     for (int32_t b = 0; b < count; b++) {
         const char *at = from->first + (uint64_t)vectors[b] * from->vector;
         if (TALLY_ACROSS == 1 || reader->is_whole)
-            x.v[b] = *(const strip_t *)(const void *)at;
+            x.v[b] = *(const features_t *)(const void *)at;
         else {
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_ACROSS; v++)

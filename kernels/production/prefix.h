@@ -74,8 +74,8 @@ TALLY_FN void place_tile(const tally_segments_work *work, const tally_boundary *
     tile->count = (int32_t)count;
     tile->skew = has_columns(work) ? 0 : skew_of(x, from->value);
     const int32_t parts = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
-    tile->strip = (parts / TALLY_PREFIX_THREADS + 1) | 1;
-    tile->over = 65536 / tile->strip + 1;
+    tile->chunk = (parts / TALLY_PREFIX_THREADS + 1) | 1;
+    tile->over = 65536 / tile->chunk + 1;
     tile->pitch = tile->count < tile->n + 1 ? tile->count : tile->n + 1;
     tile->y_at = 16 * parts;
     tile->prefixes_at = 16 * parts * TALLY_KERNEL_INPUTS;
@@ -152,27 +152,27 @@ TALLY_RARE void put_by_limbs(const tally_segments_work *work, const side_t *side
                              int32_t scale_y, int32_t is_grid, int32_t e, places_t of, int32_t seen) {
     tile_t tile = side->tile;
     const int32_t *const ends = ends_of(&tile, buffer);
-    int32_t strip = 0, strip_before = 0, rank = 0, rank_before = 0;
+    int32_t chunk = 0, chunk_before = 0, rank = 0, rank_before = 0;
     noted_t noted = is_grid ? nothing_noted() : noted_at_end(ends[e]);
     lane_sums_t a;
     __builtin_memset(&a, 0, sizeof a);
     a.origin = least_unit(scale_x, scale_y);
     if (!is_grid) {
-        rank = end_at(&tile, side, tile.skew + of.at + of.n, &strip);
-        if (e > 0) rank_before = end_at(&tile, side, tile.skew + of.at, &strip_before);
+        rank = end_at(&tile, side, tile.skew + of.at + of.n, &chunk);
+        if (e > 0) rank_before = end_at(&tile, side, tile.skew + of.at, &chunk_before);
     }
     TALLY_ROLLED
     for (int32_t k = 0; k < prefix_words; k++) {
         const int32_t is_product = k >= value_words;
         int64_t d = prefixes_of(&tile, buffer)[k * tile.pitch + (is_grid ? e : rank)];
         if (!is_grid)
-            d = tally_apart(prefix_at(&tile, buffer, side, k, rank, strip),
+            d = tally_apart(prefix_at(&tile, buffer, side, k, rank, chunk),
                             e == 0 ? tally_bits_f64(prefix_anchor(k))
-                                   : prefix_at(&tile, buffer, side, k, rank_before, strip_before));
+                                   : prefix_at(&tile, buffer, side, k, rank_before, chunk_before));
         add_to_lane(&a, d, unit_of_prefix(k) - (is_product ? scale_x + scale_y : scale_x), is_product);
     }
     noted.seen = seen;
-    TALLY_IF_KEYS(if (of.n > 0) keys_at_end(&tile, buffer, side, tile.skew + of.at, strip, rank, &noted);)
+    TALLY_IF_KEYS(if (of.n > 0) keys_at_end(&tile, buffer, side, tile.skew + of.at, chunk, rank, &noted);)
     put_lane_sums(work, tile.s + e, &a, of.n - noted.absent, &noted);
 }
 /* The result of a segment that lies in the tile, by one thread. */
@@ -238,19 +238,19 @@ TALLY_FN void put_segments(const tally_segments_work *work, const tile_t *tile, 
         const int32_t e = first + tally_lane() - 1, last = e < tile->count ? e : tile->count - 1;
         const int32_t entry = last < 0 ? 0 : ends[last], end = entry & TALLY_END_PLACE;
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)end, tally_lane() == 0 ? 0 : tally_lane() - 1);
-        int32_t strip = 0, rank = 0;
+        int32_t chunk = 0, rank = 0;
         int64_t d[prefix_words];
-        if (last >= 0) rank = end_at(tile, side, tile->skew + end, &strip);
+        if (last >= 0) rank = end_at(tile, side, tile->skew + end, &chunk);
         TALLY_UNROLL
         for (int32_t k = 0; k < prefix_words; k++) {
             const int64_t here =
-                last < 0 ? tally_bits_f64(prefix_anchor(k)) : prefix_at(tile, buffer, side, k, rank, strip);
+                last < 0 ? tally_bits_f64(prefix_anchor(k)) : prefix_at(tile, buffer, side, k, rank, chunk);
             d[k] = tally_apart(here, tally_of_lane64(here, tally_lane() == 0 ? 0 : tally_lane() - 1));
         }
         if (tally_lane() == 0 || e >= tile->count || (e == 0 && tile->runs_in) || !wants_segment(work, tile->s + e))
             continue;
         noted_t noted = noted_at_end(entry);
-        TALLY_IF_KEYS(if (end > begin) keys_at_end(tile, buffer, side, tile->skew + begin, strip, rank, &noted);)
+        TALLY_IF_KEYS(if (end > begin) keys_at_end(tile, buffer, side, tile->skew + begin, chunk, rank, &noted);)
         const places_t of = {begin, end - begin, 1};
         put_segment(work, tile, buffer, side, 0, e, of, d, noted);
     }
@@ -267,13 +267,13 @@ TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int
     const int32_t begin = is_open && tile.count > 0 ? ends[tile.count - 1] & TALLY_END_PLACE : 0,
                   entry = ends[is_open ? tile.count : 0];
     const int32_t end = is_open ? tile.n : entry & TALLY_END_PLACE, has_rank = !is_open || begin > 0;
-    int32_t strip = 0, rank = 0;
+    int32_t chunk = 0, rank = 0;
     noted_t noted = noted_at_end(entry);
-    if (has_rank) rank = end_at(&tile, side, tile.skew + (is_open ? begin : end), &strip);
+    if (has_rank) rank = end_at(&tile, side, tile.skew + (is_open ? begin : end), &chunk);
     if (tally_lane() < prefix_words) { /* a word each */
         const int32_t k = tally_lane(), unit = unit_of_prefix(k) - scale_of_prefix(&tile, k);
         int64_t d = 0;
-        if (has_rank) d = tally_apart(prefix_at(&tile, buffer, side, k, rank, strip), tally_bits_f64(prefix_anchor(k)));
+        if (has_rank) d = tally_apart(prefix_at(&tile, buffer, side, k, rank, chunk), tally_bits_f64(prefix_anchor(k)));
         if (is_open) d = tally_apart(side->base[k][base_pitch - 1], d);
         TALLY_IF_SUM(if (k < value_words) tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
         TALLY_IF_PRODUCTS(if (k >= value_words)
@@ -289,7 +289,7 @@ TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int
     if (is_open)
         keys_behind(&tile, side, tile.skew + begin, &noted);
     else
-        keys_at_end(&tile, buffer, side, tile.skew + begin, strip, rank, &noted);
+        keys_at_end(&tile, buffer, side, tile.skew + begin, chunk, rank, &noted);
 #endif
     deposit_noted(&noted, end - begin - noted.absent, node);
 }
@@ -297,13 +297,13 @@ TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int
 /* ---- a tile ---- */
 
 TALLY_FN void measure_tile(const tile_t *tile, char *buffer, side_t *side, int32_t parts) {
-    const int32_t begin = tally_thread() * tile->strip * TALLY_PART;
-    share_extent(measure_strip(x_in_buffer(buffer) + begin, parts), side, 0);
-    if (TALLY_KERNEL_INPUTS == 2) share_extent(measure_strip(y_in_buffer(tile, buffer) + begin, parts), side, 1);
+    const int32_t begin = tally_thread() * tile->chunk * TALLY_PART;
+    share_extent(measure_chunk(x_in_buffer(buffer) + begin, parts), side, 0);
+    if (TALLY_KERNEL_INPUTS == 2) share_extent(measure_chunk(y_in_buffer(tile, buffer) + begin, parts), side, 1);
 }
 TALLY_RARE void take_specials(side_t *side, char *buffer, int32_t parts) {
     const tile_t tile = side->tile;
-    const int32_t begin = tally_thread() * tile.strip;
+    const int32_t begin = tally_thread() * tile.chunk;
     tally_barrier();
     note_specials(&tile, buffer, begin * TALLY_PART, (begin + parts) * TALLY_PART);
     measure_tile(&tile, buffer, side, parts);
@@ -358,8 +358,8 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
             tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
         return;
     }
-    const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.strip;
-    const int32_t parts = mine < 0 ? 0 : mine < tile.strip ? mine : tile.strip;
+    const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.chunk;
+    const int32_t parts = mine < 0 ? 0 : mine < tile.chunk ? mine : tile.chunk;
     if (tile.count > 0) mark_ends(&tile, buffer, side);
     measure_tile(&tile, buffer, side, parts);
     tally_barrier();
@@ -369,7 +369,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
     int32_t rank = 0;
     if (tile.count > 0) {
         marks = marks_of(side, tally_thread());
-        rank = rank_strip(side, marks);
+        rank = rank_chunk(side, marks);
         if (side->is_unordered) {
             if (tally_thread() == 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
             return;
@@ -387,7 +387,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
     }
     add_prefixes(&tile, buffer, side, marks, rank);
     tally_barrier();
-    scan_strips(side);
+    scan_chunks(side);
     tally_barrier();
     if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && wants_segment(work, tile.s))
         give_part(side, buffer, tile.scale_x, tile.scale_y, 0, node_for_part(work, t, tile.first, tile.s));

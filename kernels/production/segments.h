@@ -99,15 +99,15 @@ enum {
     /* Those of more than 64 values wait, too, where quarters of a warp take them; with room to see that there are
        more. */
     most_longs = values_capacity / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) + TALLY_WARP,
-    /* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of
+    /* Segments of a tile that chunks pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of
      * some hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured.
      */
-    least_in_strips = TALLY_IS_F64 ? 28 : 48,
-    few_in_strips = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
-    most_in_strips =
+    least_in_chunks = TALLY_IS_F64 ? 28 : 48,
+    few_in_chunks = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
+    most_in_chunks =
         (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
-    most_in_strips_of_warp = (most_in_strips + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP,
-    most_listed = TALLY_IN_STRIPS ? most_in_strips_of_warp : most_waiting + (TALLY_BY_QUARTERS ? most_longs : 0),
+    most_in_chunks_of_warp = (most_in_chunks + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP,
+    most_listed = TALLY_IN_CHUNKS ? most_in_chunks_of_warp : most_waiting + (TALLY_BY_QUARTERS ? most_longs : 0),
     /* One list, or one of each warp's own. */
     list_capacity = TALLY_IS_SORTED ? most_waiting : TALLY_CONSUMER_WARPS * most_listed
 };
@@ -146,12 +146,12 @@ typedef struct shared_t {
     node_t leaves[most_leaves];
 } shared_t;
 
-typedef struct strips_t strips_t;
-#if TALLY_IN_STRIPS
-#include "segments/strip_sums.h"
+typedef struct chunks_t chunks_t;
+#if TALLY_IN_CHUNKS
+#include "segments/chunk_sums.h"
 #endif
 
-/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips,
+/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up chunks,
  * before all have come to that tile: one list will do. */
 typedef struct all_shared_t {
     opening_t openings[2 * TALLY_MOST_BUFFERS]; /* of tiles in turn: the next is written while the block has
@@ -159,8 +159,8 @@ typedef struct all_shared_t {
     shared_t of[TALLY_MOST_BUFFERS];
     int32_t flags; /* that all blocks have */
     uint16_t list[list_capacity];
-#if TALLY_IN_STRIPS
-    in_strips_t in_strips;
+#if TALLY_IN_CHUNKS
+    in_chunks_t in_chunks;
 #endif
 } all_shared_t;
 /* The tile of iteration number `iteration` of a block goes where the one `buffers` before it was, which is 1 or 2, and
@@ -284,7 +284,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
         o->y.buffer += (x.bytes + 31) / 16 * 16;
     }
     o->ends = partition->segment_ids != 0 ? segment_ids : offsets;
-    o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
+    o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_CHUNK_BYTES;
     const int32_t x_is_dense = values_are_dense(work, work->x, work->x_stride),
                   y_is_dense = values_are_dense(work, work->y, work->y_stride);
     const int32_t are_offsets = ends_are_offsets(partition, from.value);
@@ -405,7 +405,7 @@ TALLY_FN int32_t read_tile(const tally_segments_work *work, tile_t *tile, const 
 }
 
 #include "segments/own_segments.h"
-#include "segments/tile_strips.h"
+#include "segments/tile_chunks.h"
 
 /* A tile's segments, by the consumers; gives status flags. */
 TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, shared_t *its, const opening_t *opening,
@@ -415,9 +415,9 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
     TALLY_ROLLED
     for (int32_t is_again = 0;; is_again = 1) {
         if (!read_tile(work, &tile, opening, buffer, is_again)) return 0;
-        if (!TALLY_IN_STRIPS || !TALLY_ADDS_VALUES) break; /* norm1 would need more registers than there are */
-        if (is_again || !opening->is_dense || !is_for_strips(&tile)) break;
-        if (take_strips(work, &tile, all, &flags)) return flags;
+        if (!TALLY_IN_CHUNKS || !TALLY_ADDS_VALUES) break; /* norm1 would need more registers than there are */
+        if (is_again || !opening->is_dense || !is_for_chunks(&tile)) break;
+        if (take_chunks(work, &tile, all, &flags)) return flags;
     }
     if (put_leaves(work, &tile, its->leaves)) return flags;
     return flags | take_own(work, &tile, its, all);
@@ -454,7 +454,7 @@ TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, tally_segments_work, TA
             tally_mbarrier_init(&shared->of[tally_warp()].left, TALLY_CONSUMERS);
         }
     }
-    begin_strips(shared);
+    begin_chunks(shared);
     if (tally_thread() == 0) shared->flags = 0;
     tally_let_next_start();
     tally_barrier();

@@ -18,7 +18,7 @@
 #include "exact_segments/flat_nodes.h"
 #include "sums/bounded.h"
 #define TALLY_ACROSS TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD)
-#include "rows/strip.h"
+#include "rows/vector.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #define TALLY_RESIDENT (TALLY_HAS_KEYS ? 2 : 3)
@@ -55,14 +55,14 @@ TALLY_FN rows_t rows_of(const tally_segments_work *work) {
     return rows;
 }
 /* Value m of each row. */
-TALLY_FN strip_t read_rows(const tally_segments_work *work, const rows_t *rows, const tally_source *from, int64_t m) {
-    strip_t strip;
+TALLY_FN vector_t read_rows(const tally_segments_work *work, const rows_t *rows, const tally_source *from, int64_t m) {
+    vector_t vector;
     if (rows->is_whole && rows->first[0] >= 0)
-        return read_whole_strip(from->values + (rows->first[0] + m * work->inner) * TALLY_BYTES);
+        return read_whole_vector(from->values + (rows->first[0] + m * work->inner) * TALLY_BYTES);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        strip.v[v] = rows->first[v] >= 0 ? read_one(from, rows->first[v] + m * work->inner) : plus_zero();
-    return strip;
+        vector.v[v] = rows->first[v] >= 0 ? read_one(from, rows->first[v] + m * work->inner) : plus_zero();
+    return vector;
 }
 
 /* ---- sums ---- */
@@ -254,7 +254,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_short, tally_segments_work, TALLY_RESIDENT
     for (int32_t v = 0; v < TALLY_ACROSS; v++) sums[v] = no_sums();
     TALLY_ROLLED
     for (int64_t first = 0; first < work.length; first += values_together) {
-        strip_t x[values_together], y[values_together];
+        vector_t x[values_together], y[values_together];
         TALLY_UNROLL
         for (int32_t k = 0; k < values_together; k++) {
             if (first + k >= work.length) continue;

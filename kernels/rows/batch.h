@@ -7,11 +7,11 @@
 enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL values, and values of a row */
 #endif
 #define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
-#include "rows/strip.h"
+#include "rows/vector.h"
 
 typedef struct batch_t {
-    strip_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
-    int64_t row, rows;                                      /* its first, and how many there are */
+    vector_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
+    int64_t row, rows;                                       /* its first, and how many there are */
 } batch_t;
 /* One of them. */
 typedef struct row_t {
@@ -30,14 +30,14 @@ TALLY_FN int64_t begin_of_row(const tally_rows_work *work, int64_t row) {
 
 /* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be
  * read at once. */
-TALLY_FN strip_t read_strip_of_rows(const tally_rows_work *work, const tally_source *from, int64_t row, int64_t rows,
-                                    int64_t m, int32_t is_whole) {
-    strip_t strip;
-    if (is_whole) return read_whole_strip(from->values + (begin_of_row(work, row) + m * work->inner) * TALLY_BYTES);
+TALLY_FN vector_t read_vector_of_rows(const tally_rows_work *work, const tally_source *from, int64_t row, int64_t rows,
+                                      int64_t m, int32_t is_whole) {
+    vector_t vector;
+    if (is_whole) return read_whole_vector(from->values + (begin_of_row(work, row) + m * work->inner) * TALLY_BYTES);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        strip.v[v] = v < rows ? read_one(from, begin_of_row(work, row + v) + m * work->inner) : (TALLY_T)0;
-    return strip;
+        vector.v[v] = v < rows ? read_one(from, begin_of_row(work, row + v) + m * work->inner) : (TALLY_T)0;
+    return vector;
 }
 TALLY_FN batch_t read_batch(const tally_rows_work *work) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
@@ -51,8 +51,8 @@ TALLY_FN batch_t read_batch(const tally_rows_work *work) {
     TALLY_UNROLL
     for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
         if (m >= work->length || batch.rows <= 0) continue;
-        batch.x[m] = batch.y[m] = read_strip_of_rows(work, &x, batch.row, batch.rows, m, is_whole);
-        if (TALLY_KERNEL_INPUTS == 2) batch.y[m] = read_strip_of_rows(work, &y, batch.row, batch.rows, m, is_whole);
+        batch.x[m] = batch.y[m] = read_vector_of_rows(work, &x, batch.row, batch.rows, m, is_whole);
+        if (TALLY_KERNEL_INPUTS == 2) batch.y[m] = read_vector_of_rows(work, &y, batch.row, batch.rows, m, is_whole);
     }
     return batch;
 }

@@ -3,17 +3,17 @@
 #ifndef TALLY_PANEL_H
 #define TALLY_PANEL_H
 
-#include "rows/strip.h"
+#include "rows/vector.h"
 
 /* One input, as this thread sees it: its first value, and bytes from one row to the next, and from one of its results
  * to the next. */
-typedef struct strips_of_t {
+typedef struct input_of_t {
     const char *first;
     int64_t row, apart;
-} strips_of_t;
+} input_of_t;
 
 typedef struct panel_t {
-    strips_of_t x, y;
+    input_of_t x, y;
     int64_t begin;    /* the first value of the panel's first row */
     int64_t inner, i; /* values from one row to the next; this thread's first result among them */
     int32_t across, sub, subs, lane;
@@ -33,23 +33,23 @@ TALLY_RARE TALLY_T read_anywhere(const char *p) {
 }
 /* One value of each of the thread's results, at p and behind it; is_whole as the panel says, where that can be a
  * constant. */
-TALLY_FN strip_t read_strip(const panel_t *panel, const char *p, int64_t apart, const int32_t is_whole) {
-    strip_t strip;
-    if (is_whole) return read_whole_strip(p);
+TALLY_FN vector_t read_vector(const panel_t *panel, const char *p, int64_t apart, const int32_t is_whole) {
+    vector_t vector;
+    if (is_whole) return read_whole_vector(p);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++, p += apart)
-        strip.v[v] = v >= panel->mine    ? (TALLY_T)0
-                     : panel->is_aligned ? *(const TALLY_T *)(const void *)p
-                                         : read_anywhere(p);
-    return strip;
+        vector.v[v] = v >= panel->mine    ? (TALLY_T)0
+                      : panel->is_aligned ? *(const TALLY_T *)(const void *)p
+                                          : read_anywhere(p);
+    return vector;
 }
 
-TALLY_FN strips_of_t strips_from(const panel_t *panel, const tally_source *from) {
-    strips_of_t strips;
-    strips.first = from->values + (panel->begin + panel->i) * from->stride;
-    strips.row = panel->inner * from->stride;
-    strips.apart = panel->apart * from->stride;
-    return strips;
+TALLY_FN input_of_t input_from(const panel_t *panel, const tally_source *from) {
+    input_of_t input;
+    input.first = from->values + (panel->begin + panel->i) * from->stride;
+    input.row = panel->inner * from->stride;
+    input.apart = panel->apart * from->stride;
+    return input;
 }
 
 /* Of that thread, the running one: of tally_thread_again() where nothing of it is worth being kept from before. */
@@ -79,8 +79,8 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     panel.is_task = panel.outer < work->outer;
     const int64_t left = panel.is_task ? (work->inner - panel.i + panel.apart - 1) / panel.apart : 0;
     panel.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
-    panel.x = strips_from(&panel, &x);
-    panel.y = TALLY_KERNEL_INPUTS == 1 ? panel.x : strips_from(&panel, &y);
+    panel.x = input_from(&panel, &x);
+    panel.y = TALLY_KERNEL_INPUTS == 1 ? panel.x : input_from(&panel, &y);
     return panel;
 }
 /* The number among all results of this thread's result v; -1: there is none. */

@@ -33,15 +33,15 @@ TALLY_FN TALLY_TYPE_NAME(across)
     for (int32_t v = 0; v < TALLY_ACROSS; v++) sum.v[v] = TALLY_NOTHING;
     if (panel->sub >= columns) return sum;
     for (int32_t iteration = 0; iteration < iterations; iteration++) {
-        strip_t x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
+        vector_t x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
         TALLY_TYPE_NAME(across) here;
         const char *from_x = panel->x.first + (at + column) * panel->x.row,
                    *from_y = panel->y.first + (at + column) * panel->y.row;
         TALLY_UNROLL
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++, from_x += step_x, from_y += step_y) {
             if (!is_full && column + s * columns >= leaf) continue;
-            x[s] = read_strip(panel, from_x, panel->x.apart, is_whole);
-            if (TALLY_KERNEL_INPUTS == 2) y[s] = read_strip(panel, from_y, panel->y.apart, is_whole);
+            x[s] = read_vector(panel, from_x, panel->x.apart, is_whole);
+            if (TALLY_KERNEL_INPUTS == 2) y[s] = read_vector(panel, from_y, panel->y.apart, is_whole);
         }
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;

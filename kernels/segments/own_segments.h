@@ -1,7 +1,7 @@
 /* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its
  * boundaries, and the segments that are its own: a few values by one thread, others once as many as a warp has lanes
  * wait in its list (segments/listed_segments.h), or sorted by length for the whole block where a value costs much
- * (segments/sorted_segments.h); or all by chunks of the tile (segments/strips.h). */
+ * (segments/sorted_segments.h); or all by chunks of the tile (segments/chunks.h). */
 #ifndef TALLY_OWN_SEGMENTS_H
 #define TALLY_OWN_SEGMENTS_H
 
@@ -46,12 +46,12 @@ typedef struct runs_t {
 } runs_t;
 TALLY_FN int32_t leaves_in(int32_t n) { return (n + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF; }
 
-#include "segments/strips.h"
+#include "segments/chunks.h"
 
 /* The leaves of all runs in turn: those of boundaries go to memory, the others stay in the block. Where values are sums
- * of strips already, these do. */
+ * of chunks already, these do. */
 TALLY_FN void put_runs(const tally_segments_work *work, const tile_t *tile, runs_t mine, node_t *leaves,
-                       const strips_t *strips) {
+                       const chunks_t *chunks) {
     const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1),
                   of_boundaries = (int32_t)tally_shuffle((uint32_t)mine.until, boundary_runs - 1);
     TALLY_ROLLED
@@ -66,8 +66,8 @@ TALLY_FN void put_runs(const tally_segments_work *work, const tile_t *tile, runs
         const opening_t *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
         const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;
         node_t node;
-        if (TALLY_IN_STRIPS && strips != 0)
-            node = leaf_of_strips(work, o, strips, at, left);
+        if (TALLY_IN_CHUNKS && chunks != 0)
+            node = leaf_of_chunks(work, o, chunks, at, left);
         else
             node = shared_leaf(tile->x + at, tile->y + at, left, first * TALLY_DEVICE_LEAF);
         if (tally_lane() != 0) continue;

@@ -36,9 +36,9 @@ enum {
  * while it reduces another, or 1 where shared memory has no more. */
 #define TALLY_TILE_MOST(inputs) (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
 #define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values as far from one as in memory */
-#define TALLY_STRIP_BYTES 112 /* that a thread adds up, of which few may be values (segments/strips.h) */
+#define TALLY_CHUNK_BYTES 112 /* that a thread adds up, of which few may be values (segments/chunks.h) */
 #define TALLY_TILE_BUFFER(inputs)                                                               \
-    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + \
+    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_CHUNK_BYTES + \
       (TALLY_LINE_BYTES - 16) + TALLY_LINE_BYTES - 1) /                                         \
      TALLY_LINE_BYTES * TALLY_LINE_BYTES)
 enum {

@@ -2,11 +2,11 @@
  * levels (columns_template.h). A column whose terms no levels hold is copied and reduced like a run. Part of
  * exact_template.h; no include guard.
  *
- * A strip is some columns side by side. Where a strip is narrow, several rows count as one row of lanes, so that
+ * A panel is some columns side by side. Where a panel is narrow, several rows count as one row of lanes, so that
  * vectors are full: `fold` rows of `pitch` values each, the first `width` of which are columns. */
 
 enum {
-    strip_width = TALLY_IS_F64 ? 128 : 512, /* columns that go together */
+    panel_width = TALLY_IS_F64 ? 128 : 512, /* columns that go together */
     block_values = 65536 / sizeof(base_t),  /* values of a block */
     /* Bits that a value has fewer than f32: tiles are measured as if it had them all. */
     spared = TALLY_BYTES != 2                   ? 0
@@ -15,7 +15,7 @@ enum {
     /* Products of f64 that are few enough to be within three levels of each other nearly always. */
     near_values = TALLY_IS_F64 && TALLY_HAS_PRODUCTS ? 2048 : block_values
 };
-typedef struct strip_t {
+typedef struct panel_t {
     _Alignas(64) base_t x[block_values], y[TALLY_KERNEL_INPUTS == 2 ? block_values : 1];
     _Alignas(64) double held[2][TALLY_COLUMN_LEVELS * TALLY_COLUMN_MOST_LANES]; /* by columns of values, of products */
     int64_t lows[TALLY_COLUMN_MOST_LANES], highs[TALLY_COLUMN_MOST_LANES];
@@ -23,8 +23,8 @@ typedef struct strip_t {
     double scaled[TALLY_KERNEL_INPUTS][block_values];
 #endif
     int32_t places[block_values];      /* of what is taken out of a block */
-    int32_t missing[strip_width];      /* values that are skipped */
-    bool special[strip_width];         /* something was taken out of the column */
+    int32_t missing[panel_width];      /* values that are skipped */
+    bool special[panel_width];         /* something was taken out of the column */
     bool taken;                        /* or of any */
     bool is_far;                       /* some terms are too far apart for levels */
     int64_t width, pitch, fold, lanes; /* lanes = pitch * fold */
@@ -35,11 +35,11 @@ typedef struct strip_t {
     union {
         accumulator_t node;
         char room[(sizeof(accumulator_t) + 15) / 16 * 16];
-    } nodes[strip_width];
-} strip_t;
+    } nodes[panel_width];
+} panel_t;
 
 /* Dense rows stay as they lie where few of them fill whole vectors; others are padded. */
-static void lay_out(strip_t *s, int64_t width, int64_t stride) {
+static void lay_out(panel_t *s, int64_t width, int64_t stride) {
     s->width = width;
     s->pitch = width > 256 ? (width + 31) / 32 * 32 : width > 4 ? (width + 7) / 8 * 8 : width == 3 ? 4 : width;
     if (stride == width && (width & -width) * TALLY_COLUMN_MOST_LANES >= width * TALLY_COLUMN_LANES) s->pitch = width;
@@ -48,8 +48,8 @@ static void lay_out(strip_t *s, int64_t width, int64_t stride) {
     s->lanes = s->pitch * s->fold;
 }
 /* Whether rows lie one after the other as a block of them does. */
-static bool values_are_dense(const strip_t *s, int64_t stride) { return s->width == stride && s->pitch == stride; }
-static void copy_rows(const strip_t *s, base_t *to, const raw_t *x, int64_t rows, int64_t stride) {
+static bool values_are_dense(const panel_t *s, int64_t stride) { return s->width == stride && s->pitch == stride; }
+static void copy_rows(const panel_t *s, base_t *to, const raw_t *x, int64_t rows, int64_t stride) {
     const int64_t together = values_are_dense(s, stride) ? rows : 1, n = together * s->width;
     const int64_t bytes = (int64_t)sizeof *to, last = (rows + s->fold - 1) / s->fold * s->lanes;
     for (int64_t r = 0; r < rows; r += together) {
@@ -63,13 +63,13 @@ static void copy_rows(const strip_t *s, base_t *to, const raw_t *x, int64_t rows
     }
     __builtin_memset(to + rows * s->pitch, 0, (size_t)((last - rows * s->pitch) * bytes));
 }
-static int64_t block_rows(const strip_t *s) {
+static int64_t block_rows(const panel_t *s) {
     const int64_t most = 1 << TALLY_COLUMN_ADDITIONS, rows = block_values / s->lanes * s->fold;
     return rows < most ? rows : most;
 }
 /* How many of `rows` rows are the next block. Last rows that do not fill a row of lanes are a block of their own, so
  * that the others can be read in place. */
-static int64_t some_rows(const strip_t *s, int64_t rows) {
+static int64_t some_rows(const panel_t *s, int64_t rows) {
     const int64_t most = block_rows(s), some = rows < most ? rows : most;
     return some >= s->fold ? some - some % s->fold : some;
 }
@@ -77,7 +77,7 @@ static int64_t some_rows(const strip_t *s, int64_t rows) {
 #if TALLY_HAS_KEYS
 /* Widens the keys of each lane by a block. `all`: no value is NaN. Where NaNs are skipped and there may be some, a
  * block is copied and its values are looked at one by one; otherwise the columns of NaNs are noted afterwards. */
-static void widen_keys(strip_t *s, int64_t rows, bool all) {
+static void widen_keys(panel_t *s, int64_t rows, bool all) {
     const int64_t whole = all || TALLY_NAN != 1 ? rows / s->fold : 0;
     tally__cpu_tiles()->column_range[TALLY_IS_F64](s->tile.x, whole, s->lanes, s->apart, s->lows, s->highs);
     for (int64_t r = whole * s->fold; r < rows; r++)
@@ -93,12 +93,12 @@ static void widen_keys(strip_t *s, int64_t rows, bool all) {
 #endif
 
 /* Whether rows can be read where they lie: they fill rows of lanes, and need not be widened. */
-static bool lie_in_lanes(const strip_t *s, int64_t rows, int64_t stride) {
+static bool lie_in_lanes(const panel_t *s, int64_t rows, int64_t stride) {
     return TALLY_BYTES > 2 && rows % s->fold == 0 && (s->width == s->lanes || values_are_dense(s, stride));
 }
 static bool has_special(const tally__tile *tile) { return tile->x_extent.special || tile->y_extent.special; }
 /* Measures rows where they lie. */
-static void read_in_place(strip_t *s, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride) {
+static void read_in_place(panel_t *s, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride) {
     tally__tile *tile = &s->tile;
     s->apart = s->width == s->lanes ? stride : s->lanes;
     s->ahead = values_are_dense(s, stride) ? rows * stride : 0;
@@ -107,7 +107,7 @@ static void read_in_place(strip_t *s, const raw_t *x, const raw_t *y, int64_t ro
     tally__measure_rows(tile, rows / s->fold, s->lanes, s->apart);
 }
 /* Notes a value of column p that is infinite or NaN or stands beside one. */
-static void note_special(const tally__kernel *kernel, strip_t *s, double a, double b, int64_t p, tally__node *nodes) {
+static void note_special(const tally__kernel *kernel, panel_t *s, double a, double b, int64_t p, tally__node *nodes) {
     s->special[p] = s->taken = true;
     if (TALLY_NAN == 1 && (a != a || b != b)) {
         s->missing[p]++;
@@ -127,7 +127,7 @@ static void note_special(const tally__kernel *kernel, strip_t *s, double a, doub
 }
 /* Takes what is infinite or NaN out of a block that was copied from x and y: it is noted in the nodes of its columns,
  * and in `special`. */
-static void take_specials(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t stride,
+static void take_specials(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t stride,
                           tally__node *nodes) {
     tally__tile *tile = &s->tile;
     const int64_t specials =
@@ -140,7 +140,7 @@ static void take_specials(const tally__kernel *kernel, strip_t *s, const raw_t *
     tally__measure_tile(tile);
 }
 /* Measures a block, where it lies or copied. What is infinite or NaN is taken out. */
-static void read_block(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+static void read_block(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
                        int64_t stride, tally__node *nodes) {
     const bool in_place = lie_in_lanes(s, rows, stride);
     tally__tile *tile = &s->tile;
@@ -166,7 +166,7 @@ static void read_block(const tally__kernel *kernel, strip_t *s, const raw_t *x, 
     }
 }
 
-static void clear_strip(strip_t *s) {
+static void clear_panel(panel_t *s) {
     __builtin_memset(s->missing, 0, (size_t)s->width * sizeof *s->missing);
     __builtin_memset(s->special, 0, (size_t)s->width * sizeof *s->special);
     s->taken = false;
@@ -175,7 +175,7 @@ static void clear_strip(strip_t *s) {
 #endif
 }
 /* The keys of the lanes of a column become its own. */
-static void fold_keys(strip_t *s) {
+static void fold_keys(panel_t *s) {
 #if TALLY_HAS_KEYS
     for (int64_t j = s->pitch; j < s->lanes; j++) {
         const int64_t p = j % s->pitch;
@@ -186,7 +186,7 @@ static void fold_keys(strip_t *s) {
     (void)s;
 #endif
 }
-static void widen_nodes(const tally__kernel *kernel, strip_t *s, tally__node *nodes) {
+static void widen_nodes(const tally__kernel *kernel, panel_t *s, tally__node *nodes) {
     fold_keys(s);
 #if TALLY_HAS_KEYS
     for (int64_t p = 0; p < s->width; p++) {
@@ -203,27 +203,27 @@ static void widen_nodes(const tally__kernel *kernel, strip_t *s, tally__node *no
 static const int terms_of_kinds[2] = {TALLY_FIRST_TERM, TALLY_TERM_PRODUCT};
 enum { first_kind = TALLY_HAS_SUM ? 0 : 1, term_kinds = TALLY_HAS_PRODUCTS ? 2 : 1 };
 
-static void begin_columns(strip_t *s, int kind) {
+static void begin_columns(panel_t *s, int kind) {
     const tally__columns *c = &s->columns[kind];
     for (int k = 0; k < c->count; k++)
         for (int64_t j = 0; j < s->lanes; j++) s->held[kind][k * s->lanes + j] = c->anchor[k];
 }
 /* Level k of column p, exactly. */
-static inline double column_total(const strip_t *s, int kind, int k, int64_t p) {
+static inline double column_total(const panel_t *s, int kind, int k, int64_t p) {
     const double *held = s->held[kind] + k * s->lanes + p;
     double total = 0;
     for (int64_t f = 0; f < s->fold; f++) total += held[f * s->pitch] - s->columns[kind].anchor[k];
     return total;
 }
 /* Adds the block that was read to the columns. */
-static void add_block(strip_t *s, int kind, int64_t rows) {
+static void add_block(panel_t *s, int kind, int64_t rows) {
     const int64_t lines = (rows + s->fold - 1) / s->fold;
     const int64_t ahead = kind == first_kind ? s->ahead : 0; /* memory is asked once */
     s->columns[kind].sum(s->tile.x, s->tile.y, lines, s->lanes, s->apart, ahead, s->held[kind]);
     s->columns[kind].rows += (int32_t)rows;
 }
 /* What columns hold goes to the limbs. */
-static void flush_columns(const tally__kernel *kernel, strip_t *s, int kind, tally__node *nodes) {
+static void flush_columns(const tally__kernel *kernel, panel_t *s, int kind, tally__node *nodes) {
     tally__columns *c = &s->columns[kind];
     for (int64_t p = 0; p < s->width && c->rows > 0; p++) {
         accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
@@ -235,13 +235,13 @@ static void flush_columns(const tally__kernel *kernel, strip_t *s, int kind, tal
     }
     c->count = c->rows = 0;
 }
-static bool no_terms(const strip_t *s, int kind) {
+static bool no_terms(const panel_t *s, int kind) {
     return s->tile.x_extent.zeros || (kind == 1 && s->tile.y_extent.zeros);
 }
 
 /* Adds a measured block by the levels that there are, or by new ones. `follow`: more blocks do. False: some of its
  * terms are too far apart. */
-static bool add_terms(const tally__kernel *kernel, strip_t *s, int kind, int64_t rows, bool follow,
+static bool add_terms(const tally__kernel *kernel, panel_t *s, int kind, int64_t rows, bool follow,
                       tally__node *nodes) {
     tally__columns *c = &s->columns[kind];
     const int term = terms_of_kinds[kind];
@@ -254,8 +254,8 @@ static bool add_terms(const tally__kernel *kernel, strip_t *s, int kind, int64_t
     add_block(s, kind, rows);
     return true;
 }
-/* Adds a strip to nodes, which are clear. False: some of its terms are too far apart, and nodes hold nothing of use. */
-static bool add_strip(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+/* Adds a panel to nodes, which are clear. False: some of its terms are too far apart, and nodes hold nothing of use. */
+static bool add_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
                       int64_t stride, tally__node *nodes) {
     s->columns[0].count = s->columns[1].count = s->columns[0].rows = s->columns[1].rows = 0;
     for (int64_t at = 0, some; at < rows; at += some) {
@@ -314,7 +314,7 @@ static void add_copied(const tally__kernel *kernel, const raw_t *x, const raw_t 
 /* ---- results ---- */
 
 /* Adds up a block for each kind of term that is asked for, by levels where its terms are near each other. */
-static void sum_block(strip_t *s, int64_t rows) {
+static void sum_block(panel_t *s, int64_t rows) {
     int32_t additions = TALLY_BATCH_ADDITIONS;
     while (rows > 1 << additions) additions++;
     s->is_far = false;
@@ -336,7 +336,7 @@ typedef struct far_t {
     tally__tile tile;
     int64_t apart;
 } far_t;
-static __attribute__((noinline)) void open_far(strip_t *s, int64_t first, int64_t rows, far_t *far) {
+static __attribute__((noinline)) void open_far(panel_t *s, int64_t first, int64_t rows, far_t *far) {
     tally__batch *batch = &s->batch;
     const int64_t skipped = first * (int64_t)sizeof(base_t);
     far->apart = s->fold > 1 ? s->pitch : s->apart;
@@ -357,7 +357,7 @@ static __attribute__((noinline)) void open_far(strip_t *s, int64_t first, int64_
 }
 /* The parts of the sums of a batch of columns from `first` on, with zeros behind them. Gives the number of parts; 0:
  * expansions do not serve either. */
-static int take_columns(const strip_t *s, int kind, int64_t first, const far_t *far, tally__batch *batch,
+static int take_columns(const panel_t *s, int kind, int64_t first, const far_t *far, tally__batch *batch,
                         tally__parts parts) {
     const int count = s->columns[kind].count;
     if ((count == 0 || batch->scaled) && !no_terms(s, kind))
@@ -374,7 +374,7 @@ static int take_columns(const strip_t *s, int kind, int64_t first, const far_t *
     return 1;
 }
 /* The batch of the columns from `first` on, of a block of so many rows. False: their terms are too far apart. */
-static bool fill_batch(strip_t *s, int64_t first, int64_t rows, int32_t ddof) {
+static bool fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
     tally__batch *batch = &s->batch;
     far_t far;
     batch->count = (int)(s->width - first < TALLY_BATCH_MOST ? s->width - first : TALLY_BATCH_MOST);
@@ -404,7 +404,7 @@ static bool reduce_column(const tally__kernel *kernel, const raw_t *x, const raw
     return reduce_run(kernel, column.x, TALLY_KERNEL_INPUTS == 2 ? column.y : column.x, rows, final, result);
 }
 /* What a batch leaves unsure, and columns that something was taken out of. */
-static void finish_columns(const tally__kernel *kernel, const strip_t *s, int64_t first, const raw_t *x, const raw_t *y,
+static void finish_columns(const tally__kernel *kernel, const panel_t *s, int64_t first, const raw_t *x, const raw_t *y,
                            int64_t rows, int64_t stride, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     const tally__batch *batch = &s->batch;
@@ -417,7 +417,7 @@ static void finish_columns(const tally__kernel *kernel, const strip_t *s, int64_
     }
 }
 /* Makes the results -0 that are made of nothing else. */
-static void sign_columns(const strip_t *s, int64_t first, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+static void sign_columns(const panel_t *s, int64_t first, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
                          const tally_final *final, char *results) {
     const int64_t lines = (rows + s->fold - 1) / s->fold, bytes = (int64_t)sizeof(base_t);
     uint64_t bits[TALLY_COLUMN_MOST_LANES / 64];
@@ -436,7 +436,7 @@ static void sign_columns(const strip_t *s, int64_t first, const raw_t *x, const 
     }
 }
 /* The results of columns that are one block, from their parts. False: their terms are too far apart. */
-static bool finalize_strip(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+static bool finalize_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
                            int64_t stride, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     read_block(kernel, s, x, y, rows, stride, NULL);
@@ -452,12 +452,12 @@ static bool finalize_strip(const tally__kernel *kernel, strip_t *s, const raw_t 
     return true;
 }
 
-/* The nodes of a strip, which may be many blocks. */
-static void strip_nodes(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+/* The nodes of a panel, which may be many blocks. */
+static void panel_nodes(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
                         int64_t stride, tally__node *nodes) {
-    clear_strip(s);
+    clear_panel(s);
     for (int64_t p = 0; p < s->width; p++) clear_accumulator((void *)tally__node_at(kernel, nodes, p));
-    if (add_strip(kernel, s, x, y, rows, stride, nodes)) {
+    if (add_panel(kernel, s, x, y, rows, stride, nodes)) {
         widen_nodes(kernel, s, nodes);
         return;
     }
@@ -465,7 +465,7 @@ static void strip_nodes(const tally__kernel *kernel, strip_t *s, const raw_t *x,
     add_copied(kernel, x, y, rows, stride, s->width, nodes);
 }
 /* Results of nodes. */
-static int finish_strip(const tally__kernel *kernel, strip_t *s, const tally_final *final, char *results) {
+static int finish_panel(const tally__kernel *kernel, panel_t *s, const tally_final *final, char *results) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     int flags = 0;
     for (int64_t p = 0; p < s->width; p++) {
@@ -482,22 +482,22 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
                        void *results) {
     const int64_t few = rows > 0 ? near_values / rows / 8 * 8 : 0;
     const bool one_block = results && is_quick(final) && few > 0;
-    strip_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
+    panel_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     int flags = 0;
     (void)first;
     for (int64_t p = 0; p < width; p += s->width) {
         const raw_t *x = (const raw_t *)vx + p, *y = (const raw_t *)vy + p;
-        const int64_t most = width - p < strip_width ? width - p : strip_width;
+        const int64_t most = width - p < panel_width ? width - p : panel_width;
         char *to = results ? (char *)results + p * (int64_t)tally__result_bytes(kernel, final) : NULL;
         bool empty = false;
         lay_out(s, one_block && few < most ? few : most, stride);
-        clear_strip(s);
-        if (one_block && rows <= block_rows(s) && finalize_strip(kernel, s, x, y, rows, stride, final, to, &empty)) {
+        clear_panel(s);
+        if (one_block && rows <= block_rows(s) && finalize_panel(kernel, s, x, y, rows, stride, final, to, &empty)) {
             flags |= empty ? TALLY_FLAG_EMPTY : 0;
             continue;
         }
-        strip_nodes(kernel, s, x, y, rows, stride, results ? (void *)s->nodes : tally__node_at(kernel, nodes, p));
-        if (results) flags |= finish_strip(kernel, s, final, to);
+        panel_nodes(kernel, s, x, y, rows, stride, results ? (void *)s->nodes : tally__node_at(kernel, nodes, p));
+        if (results) flags |= finish_panel(kernel, s, final, to);
     }
     return flags;
 }

@@ -97,7 +97,7 @@ static void test_narrow(void **state) {
                 if ((turn + (int)i) % 3 == 0 || !quick)
                     check_columns(type, (column_class)(turn++ % COLUMN_CLASSES), lengths[i], width, &random);
 }
-/* More columns than a strip has, blocks whose padded rows are as long as the row itself (62 of 288), and few columns of
+/* More columns than a panel has, blocks whose padded rows are as long as the row itself (62 of 288), and few columns of
  * many rows. */
 static void test_wide(void **state) {
     static const int64_t shapes[][2] = {{62, 288},  {16, 1100}, {128, 129}, {3, 2100}, {300, 130},

@@ -194,7 +194,7 @@ static void test_quarters(void **state) {
     }
 }
 
-/* Sums that are no number, infinite or 0, of segments that threads, lanes and strips take. */
+/* Sums that are no number, infinite or 0, of segments that threads, lanes and chunks take. */
 static void test_specials(void **state) {
     static const int64_t lengths[] = {1, 40, 1, 1, 0, 4, 20, 1, 3, 2, 1, 9, 1, 1, 1, 4, 33, 300, 1, 65, 2, 1, 3, 1};
     static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
@@ -234,9 +234,9 @@ static void test_ranges(void **state) {
     }
 }
 
-/* Sums by strips (segments/strips.h): as many borders as there is room for and more, lengths that one thread adds up
+/* Sums by chunks (segments/chunks.h): as many borders as there is room for and more, lengths that one thread adds up
  * and those that it does not, spreads of values that it can and cannot do. */
-static void test_strips(void **state) {
+static void test_chunks(void **state) {
     static const int64_t borders[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27},
                          mixed[] = {30, 0, 0, 12, 195, 3, 196, 9, 56, 0, 112, 84, 17, 5, 0, 28};
     static const int64_t longs[] = {951, 5, 952, 7, 4, 3, 1024, 3, 0, 9, 11, 13, 6,  7, 5, 4, 10,
@@ -588,7 +588,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups),          cmocka_unit_test(test_segment_ids),
         cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_strips),   cmocka_unit_test(test_plans),           cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_chunks),   cmocka_unit_test(test_plans),           cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_segment_ids), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);

@@ -1,49 +1,49 @@
 /* Exact sums of f32 and f64 of any segments of a tile, at a price that hardly depends on their lengths. Every thread
- * adds up the values of a strip, from the left to the right, whatever segments they are of, and keeps the sum of those
+ * adds up the values of a chunk, from the left to the right, whatever segments they are of, and keeps the sum of those
  * left of each head; a segment is then the difference of two such sums, and of what lies between (sums of runs by
  * differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values
  * of the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and
  * goes the way of all other operators. */
-#ifndef TALLY_STRIPS_H
-#define TALLY_STRIPS_H
+#ifndef TALLY_CHUNKS_H
+#define TALLY_CHUNKS_H
 
 #include "order/leaf.h"
 
-#if TALLY_IN_STRIPS
-#include "segments/strip_sums.h"
+#if TALLY_IN_CHUNKS
+#include "segments/chunk_sums.h"
 
-/* A tile in strips; values have places from the 16 bytes on that the first is among. */
-struct strips_t {
+/* A tile in chunks; values have places from the 16 bytes on that the first is among. */
+struct chunks_t {
     char *values;
     uint32_t *heads, *others; /* of this tile; of the one before, which are not wanted any more */
     int32_t before;           /* place of the first value */
     range_t range;
     int32_t last; /* of f64: the anchor's last bit */
 };
-TALLY_FN strip_sums_t *sums_of(const strips_t *strips, int32_t strip) {
-    return (strip_sums_t *)(void *)(strips->values + strip * TALLY_STRIP_BYTES);
+TALLY_FN chunk_sums_t *sums_of(const chunks_t *chunks, int32_t chunk) {
+    return (chunk_sums_t *)(void *)(chunks->values + chunk * TALLY_CHUNK_BYTES);
 }
 
 /* Whether sums of 2^log2_n values are exact; and of as many as meet where one thread adds up more, or in a tile. */
-TALLY_FN int32_t meet_exactly(const strips_t *strips, int32_t log2_n) {
-    if (!TALLY_IS_ANCHORED) return width_of(strips->range) + log2_n <= 53;
-    return high_of(strips->range) + log2_n - 53 <= strips->last && range_holds(strips->range, strips->last, log2_n);
+TALLY_FN int32_t meet_exactly(const chunks_t *chunks, int32_t log2_n) {
+    if (!TALLY_IS_ANCHORED) return width_of(chunks->range) + log2_n <= 53;
+    return high_of(chunks->range) + log2_n - 53 <= chunks->last && range_holds(chunks->range, chunks->last, log2_n);
 }
-TALLY_FN int32_t are_more_alone(const strips_t *strips) { return !TALLY_IS_ANCHORED && meet_exactly(strips, log_many); }
+TALLY_FN int32_t are_more_alone(const chunks_t *chunks) { return !TALLY_IS_ANCHORED && meet_exactly(chunks, log_many); }
 TALLY_FN int32_t log_in_tile(int32_t values) {
-    return TALLY_IS_ANCHORED ? log2_meeting(values) : log_meet + (values >= few_strips * strip_values);
+    return TALLY_IS_ANCHORED ? log2_meeting(values) : log_meet + (values >= few_chunks * chunk_values);
 }
 
 /* ---- first: head flags, and segments of at most two values ---- */
 
-/* Strip and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it
+/* Chunk and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it
  * is right below 2^18 / 20. */
-TALLY_FN int32_t strip_of(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / strip_values) >> 18); }
-typedef char strip_is[28 % strip_values == 0 && values_capacity / TALLY_BYTES + 4 < 13107 ? 1 : -1];
+TALLY_FN int32_t chunk_of(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / chunk_values) >> 18); }
+typedef char chunk_is[28 % chunk_values == 0 && values_capacity / TALLY_BYTES + 4 < 13107 ? 1 : -1];
 
 TALLY_FN void mark(uint32_t *heads, int32_t place) {
-    const int32_t strip = strip_of(place);
-    tally_or32((int32_t *)(void *)(heads + strip), (int32_t)((uint32_t)1 << (place - strip * strip_values)));
+    const int32_t chunk = chunk_of(place);
+    tally_or32((int32_t *)(void *)(heads + chunk), (int32_t)((uint32_t)1 << (place - chunk * chunk_values)));
 }
 /* Of leaves of the two segments that cross the tile's boundaries, a lane for each. */
 TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
@@ -53,16 +53,16 @@ TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
         if (n > 0 && skip < n + TALLY_DEVICE_LEAF) mark(heads, before + at + (skip < n ? skip : n));
     }
 }
-/* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last strip's
+/* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last chunk's
  * end. */
-TALLY_FN void clear_around(const strips_t *strips, int32_t values, int32_t count) {
-    const int32_t lane = tally_lane(), behind = strips->before + values + lane;
-    TALLY_T *const first = (TALLY_T *)(void *)strips->values;
-    if (lane < strips->before) first[lane] = -(TALLY_T)0;
-    if (behind < count * strip_values) first[behind] = -(TALLY_T)0;
+TALLY_FN void clear_around(const chunks_t *chunks, int32_t values, int32_t count) {
+    const int32_t lane = tally_lane(), behind = chunks->before + values + lane;
+    TALLY_T *const first = (TALLY_T *)(void *)chunks->values;
+    if (lane < chunks->before) first[lane] = -(TALLY_T)0;
+    if (behind < count * chunk_values) first[behind] = -(TALLY_T)0;
 }
 /* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them;
- * *is_none, if the tile is none for strips. Segments of up to two values have their results at once, where that takes
+ * *is_none, if the tile is none for chunks. Segments of up to two values have their results at once, where that takes
  * no more than an addition (put_plain_sum). Gives status flags. */
 TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, uint32_t *heads, int32_t before,
                           uint16_t *list, int32_t *count, int32_t *is_none) {
@@ -90,21 +90,21 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
     return flags;
 }
 
-/* ---- then: strips ---- */
+/* ---- then: chunks ---- */
 
-TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t heads, range_t *range) {
-    strip_sums_t *const sums = sums_of(strips, strip);
-    strip_sum_t *left = sums->left, sum = no_strip_sum();
-    tally_quad quads[strip_quads];
+TALLY_FN void add_chunk(const chunks_t *chunks, int32_t chunk, uint32_t heads, range_t *range) {
+    chunk_sums_t *const sums = sums_of(chunks, chunk);
+    chunk_sum_t *left = sums->left, sum = no_chunk_sum();
+    tally_quad quads[chunk_quads];
     uint32_t size = 0; /* of two values: the largest of three is one instruction */
     TALLY_UNROLL
-    for (int32_t q = 0; q < strip_quads; q++)
+    for (int32_t q = 0; q < chunk_quads; q++)
         quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
 #if !TALLY_HEADS_BESIDE
     sums->heads = heads;
 #endif
     TALLY_UNROLL
-    for (int32_t v = 0; v < strip_values; v++) {
+    for (int32_t v = 0; v < chunk_values; v++) {
         TALLY_T x;
         __builtin_memcpy(&x, &quads[v / TALLY_PART].w[v % TALLY_PART * TALLY_BYTES / 4], sizeof x);
         const double term = term_of(x);
@@ -113,37 +113,37 @@ TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t heads, r
             *left = sum;
             left += 1;
         }
-        add_term(&sum, term, strips->last);
+        add_term(&sum, term, chunks->last);
         size = v % 2 == 0 || its.most > size ? its.most : size;
         if (v % 2 != 0) range->most = size > range->most ? size : range->most;
         range->least = its.least < range->least ? its.least : range->least;
     }
     sums->left[sums_capacity] = sum;
 }
-/* Adds up all strips, and finds the range of their values. */
-TALLY_FN void add_strips(const strips_t *strips, int32_t count, int32_t count_before, range_t *range) {
+/* Adds up all chunks, and finds the range of their values. */
+TALLY_FN void add_chunks(const chunks_t *chunks, int32_t count, int32_t count_before, range_t *range) {
     if (TALLY_HEADS_BESIDE)
-        for (int32_t strip = count + tally_thread(); strip < count_before; strip += TALLY_CONSUMERS)
-            strips->others[strip] = 0;
-    for (int32_t strip = tally_thread(); strip < count; strip += TALLY_CONSUMERS) {
-        uint32_t mine = strips->heads[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
-        strips->others[strip] = 0;
+        for (int32_t chunk = count + tally_thread(); chunk < count_before; chunk += TALLY_CONSUMERS)
+            chunks->others[chunk] = 0;
+    for (int32_t chunk = tally_thread(); chunk < count; chunk += TALLY_CONSUMERS) {
+        uint32_t mine = chunks->heads[chunk] & ~(uint32_t)1; /* at the first place nothing is left of it */
+        chunks->others[chunk] = 0;
         if (__builtin_popcount(mine) > sums_capacity) range->most = UINT32_MAX, mine = 0;
-        add_strip(strips, strip, mine, range);
+        add_chunk(chunks, chunk, mine, range);
     }
 }
 
 /* ---- at last: results ---- */
 
-/* The sum of the strip's values before place `to`, where a head is, or its end. */
-TALLY_FN strip_sum_t sum_left_of(const strips_t *strips, int32_t strip, int32_t to) {
-    const strip_sums_t *const sums = sums_of(strips, strip);
+/* The sum of the chunk's values before place `to`, where a head is, or its end. */
+TALLY_FN chunk_sum_t sum_left_of(const chunks_t *chunks, int32_t chunk, int32_t to) {
+    const chunk_sums_t *const sums = sums_of(chunks, chunk);
 #if TALLY_HEADS_BESIDE
-    const uint32_t heads = strips->heads[strip];
+    const uint32_t heads = chunks->heads[chunk];
 #else
     const uint32_t heads = sums->heads;
 #endif
-    return sums->left[to == strip_values ? sums_capacity : __builtin_popcount(heads & (((uint32_t)1 << to) - 2))];
+    return sums->left[to == chunk_values ? sums_capacity : __builtin_popcount(heads & (((uint32_t)1 << to) - 2))];
 }
 /* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has
  * lost that. */
@@ -157,15 +157,15 @@ TALLY_FN int32_t are_minus_zero(const tally_segments_work *work, int64_t i, int6
 }
 
 /* Of n values, some, from the tile's value `at` on, by one thread. */
-TALLY_FN TALLY_EXPAND sum_alone(const tally_segments_work *work, const opening_t *o, const strips_t *strips, int32_t at,
+TALLY_FN TALLY_EXPAND sum_alone(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks, int32_t at,
                                 int32_t n) {
-    const int32_t begin = strips->before + at, end = begin + n;
-    const int32_t first = strip_of(begin), last = strip_of(end - 1);
-    const int32_t from = begin - first * strip_values, to = end - last * strip_values;
-    strip_sum_t sum = sum_left_of(strips, last, to);
-    if (from != 0) add_sum(&sum, sum_left_of(strips, first, from), -1);
+    const int32_t begin = chunks->before + at, end = begin + n;
+    const int32_t first = chunk_of(begin), last = chunk_of(end - 1);
+    const int32_t from = begin - first * chunk_values, to = end - last * chunk_values;
+    chunk_sum_t sum = sum_left_of(chunks, last, to);
+    if (from != 0) add_sum(&sum, sum_left_of(chunks, first, from), -1);
     TALLY_ROLL
-    for (int32_t strip = first; strip < last; strip++) add_sum(&sum, sums_of(strips, strip)->left[sums_capacity], 1);
+    for (int32_t chunk = first; chunk < last; chunk++) add_sum(&sum, sums_of(chunks, chunk)->left[sums_capacity], 1);
     TALLY_EXPAND all = parts_of(sum);
     if (all.p[0] == 0 && all.p[1] == 0 && are_minus_zero(work, o->from.value + at, o->from.value + at + n, 1))
         all = TALLY_OF(-0.0);
@@ -173,21 +173,21 @@ TALLY_FN TALLY_EXPAND sum_alone(const tally_segments_work *work, const opening_t
 }
 /* Of n values, or none, by `lanes` lanes side by side, for all of them; all lanes of the warp take part. Where lanes'
  * sums are too far apart for one f64 each part has its own sum, as in run_in_more. */
-TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_segments_work *work, const opening_t *o, const strips_t *strips,
+TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks,
                                    int32_t at, int32_t n, int32_t lanes) {
-    const int32_t begin = strips->before + at, end = begin + n, sub = tally_lane() & (lanes - 1);
-    const int32_t first = strip_of(begin), last = n > 0 ? strip_of(end - 1) : -1;
-    strip_sum_t sum = no_strip_sum();
+    const int32_t begin = chunks->before + at, end = begin + n, sub = tally_lane() & (lanes - 1);
+    const int32_t first = chunk_of(begin), last = n > 0 ? chunk_of(end - 1) : -1;
+    chunk_sum_t sum = no_chunk_sum();
     TALLY_ROLLED
-    for (int32_t strip = first + sub; strip <= last; strip += lanes) {
-        const int32_t here = strip * strip_values, to = end - here < strip_values ? end - here : strip_values;
-        add_sum(&sum, sum_left_of(strips, strip, to), 1);
-        if (begin > here) add_sum(&sum, sum_left_of(strips, strip, begin - here), -1);
+    for (int32_t chunk = first + sub; chunk <= last; chunk += lanes) {
+        const int32_t here = chunk * chunk_values, to = end - here < chunk_values ? end - here : chunk_values;
+        add_sum(&sum, sum_left_of(chunks, chunk, to), 1);
+        if (begin > here) add_sum(&sum, sum_left_of(chunks, chunk, begin - here), -1);
     }
     TALLY_EXPAND all = parts_of(sum);
     const int32_t log2_n = log2_of(n > 0 ? n : 1);
-    if (!TALLY_IS_ANCHORED && !meet_exactly(strips, log2_n)) {
-        const double anchor = tally_anchor(last_bit(high_of(strips->range), log2_n)),
+    if (!TALLY_IS_ANCHORED && !meet_exactly(chunks, log2_n)) {
+        const double anchor = tally_anchor(last_bit(high_of(chunks->range), log2_n)),
                      above = (all.p[0] + anchor) - anchor;
         all.p[1] = all.p[0] - above;
         all.p[0] = above;
@@ -205,7 +205,7 @@ TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_segments_work *work, const openin
 }
 /* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: up to four at once, and as
  * many lanes for each as there are. */
-TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, const strips_t *strips, uint32_t many,
+TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks, uint32_t many,
                           span_t span, node_t *node) {
     TALLY_ROLLED
     while (many != 0) {
@@ -222,7 +222,7 @@ TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, c
         const int32_t from = left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
                       n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const TALLY_EXPAND sum = sum_by_lanes(work, o, strips, at, left == 0 ? 0 : n, lanes);
+        const TALLY_EXPAND sum = sum_by_lanes(work, o, chunks, at, left == 0 ? 0 : n, lanes);
         const int32_t there = (rank << log_lanes) & (TALLY_WARP - 1);
         const int64_t above = tally_of_lane64(tally_bits_f64(sum.p[0]), there),
                       below = tally_of_lane64(tally_bits_f64(sum.p[1]), there);
@@ -236,9 +236,9 @@ TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, c
 
 /* The listed segments of this warp. Gives status flags. */
 TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, const uint16_t *list, int32_t count,
-                           const strips_t *strips) {
+                           const chunks_t *chunks) {
     const opening_t *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
-    const int32_t alone = are_more_alone(strips) ? many_alone : most_alone;
+    const int32_t alone = are_more_alone(chunks) ? many_alone : most_alone;
     int32_t flags = 0;
     TALLY_ROLLED
     for (int32_t k = tally_lane(); k - tally_lane() < count; k += TALLY_WARP) {
@@ -246,24 +246,24 @@ TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, 
         const span_t span = span_of(tile, i, is_there);
         node_t mine = nothing();
         mine.n = span.n;
-        if (span.n > 2 && span.n <= alone) mine.sum = sum_alone(work, o, strips, span.at, span.n);
-        sum_several(work, o, strips, tally_ballot(span.n > alone), span, &mine);
+        if (span.n > 2 && span.n <= alone) mine.sum = sum_alone(work, o, chunks, span.at, span.n);
+        sum_several(work, o, chunks, tally_ballot(span.n > alone), span, &mine);
         if (!is_there) continue;
         flags |= put_result(work, o, i, mine);
     }
     return flags;
 }
-TALLY_FN node_t leaf_of_strips(const tally_segments_work *work, const opening_t *o, const strips_t *strips, int32_t at,
+TALLY_FN node_t leaf_of_chunks(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks, int32_t at,
                                int32_t n) {
     node_t node = nothing();
     node.n = n;
-    node.sum = sum_by_lanes(work, o, strips, at, n, TALLY_WARP);
+    node.sum = sum_by_lanes(work, o, chunks, at, n, TALLY_WARP);
     return node;
 }
 #else
-TALLY_FN node_t leaf_of_strips(const tally_segments_work *work, const opening_t *o, const strips_t *strips, int32_t at,
+TALLY_FN node_t leaf_of_chunks(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks, int32_t at,
                                int32_t n) {
-    return (void)work, (void)o, (void)strips, (void)at, (void)n, nothing();
+    return (void)work, (void)o, (void)chunks, (void)at, (void)n, nothing();
 }
 #endif
 

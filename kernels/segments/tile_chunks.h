@@ -1,0 +1,66 @@
+/* All that a tile has by chunks (segments/chunks.h), where the unit takes tiles so. */
+#ifndef TALLY_TILE_CHUNKS_H
+#define TALLY_TILE_CHUNKS_H
+
+#include "segments/own_segments.h"
+#include "segments/chunks.h"
+
+#if TALLY_IN_CHUNKS
+TALLY_FN void begin_chunks(all_shared_t *all) {
+    for (int32_t k = tally_thread(); k < (int32_t)(sizeof all->in_chunks.heads / 4); k += TALLY_SEGMENTS_BLOCK)
+        (&all->in_chunks.heads[0][0])[k] = 0;
+    if (tally_thread() == 0) all->in_chunks.high = first_guess, all->in_chunks.current = all->in_chunks.count = 0;
+}
+TALLY_FN int32_t is_for_chunks(const tile_t *tile) {
+    const int32_t own = tile->own;
+    return (own >= least_in_chunks || own < few_in_chunks) && own <= most_in_chunks && tile->values > 4 * own;
+}
+/* All that the tile has, by chunks; adds to *flags; false, if its values are too far apart: it has lost them.
+ */
+TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *flags) {
+    const int32_t warp = tally_warp(), lane = tally_lane(), before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
+    const int32_t count = (before + tile->values + chunk_values - 1) / chunk_values;
+    in_chunks_t *const in = &all->in_chunks;
+    uint16_t *const list = all->list + warp * most_listed;
+    chunks_t chunks;
+    range_t range = no_range();
+    int32_t is_none = 0, listed = 0;
+    chunks.values = (char *)(uint64_t)(tile->x - before);
+    chunks.heads = in->heads[TALLY_HEADS_BESIDE ? in->current : 0];
+    chunks.others = in->heads[TALLY_HEADS_BESIDE && chunks.heads == in->heads[0]];
+    chunks.before = before;
+    if (warp == TALLY_CONSUMER_WARPS - 1) mark_leaves(chunks.heads, before, tile->opening);
+    if (warp == TALLY_CONSUMER_WARPS - 2) clear_around(&chunks, tile->values, count);
+    *flags |= mark_own(work, tile, chunks.heads, before, list, &listed, &is_none);
+    tally_consumer_barrier(TALLY_CONSUMERS);
+    if (TALLY_IS_ANCHORED) chunks.last = last_bit(in->high, log_in_tile(tile->values));
+    if (TALLY_HEADS_BESIDE && tally_thread() == 0) in->current = chunks.heads == in->heads[0];
+    add_chunks(&chunks, count, in->count, &range);
+    range.most = tally_warp_max(is_none ? UINT32_MAX : range.most);
+    range.least = tally_warp_min(range.least);
+    if (lane == 0) in->most[warp] = range.most, in->least[warp] = range.least;
+    tally_consumer_barrier(TALLY_CONSUMERS);
+    if (TALLY_HEADS_BESIDE && tally_thread() == 0) in->count = count;
+    chunks.range.most = tally_warp_max(lane < TALLY_CONSUMER_WARPS ? in->most[lane] : 0);
+    chunks.range.least = tally_warp_min(lane < TALLY_CONSUMER_WARPS ? in->least[lane] : UINT32_MAX);
+    if (!meet_exactly(&chunks, log_in_tile(tile->values))) { /* the same in all threads */
+        const int32_t high = high_of(chunks.range) + guess_above;
+        if (TALLY_IS_ANCHORED && tally_thread() == 0 && is_finite(chunks.range))
+            in->high = high < most_guessed ? high : most_guessed; /* for the next tile */
+        return 0;
+    }
+    runs_t boundaries = runs_of_boundaries(tile->opening);
+    boundaries.until = leaves_in(tile->opening->run_n[0]) + (lane == 0 ? 0 : leaves_in(tile->opening->run_n[1]));
+    put_runs(work, tile, boundaries, 0, &chunks);
+    *flags |= close_own(work, tile, list, listed, &chunks);
+    return 1;
+}
+#else
+TALLY_FN void begin_chunks(all_shared_t *all) { (void)all; }
+TALLY_FN int32_t is_for_chunks(const tile_t *tile) { return (void)tile, 0; }
+TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *flags) {
+    return (void)work, (void)tile, (void)all, (void)flags, 0;
+}
+#endif
+
+#endif
