@@ -21,7 +21,7 @@
 #define TALLY_RESIDENT 2
 #endif
 /* log2 of the columns that a thread takes: at least 8 share a leaf. */
-#define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 6 : TALLY_BYTES == 2 ? 5 : TALLY_BYTES == 4 ? 4 : 3)
+#define TALLY_FOLD_BITS (TALLY_BYTES == 1 ? 6 : TALLY_BYTES == 2 ? 5 : TALLY_BYTES == 4 ? 4 : 3)
 #define TALLY_LEAST_SUBS 8                   /* of a panel (src/cuda/rows.c) */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 5) /* of a number up to TALLY_CHUNK_LEAVES */
 
@@ -46,7 +46,7 @@ typedef char aims_t;
 #define TALLY_COMBINE combine
 #define TALLY_NOTHING identity()
 #define TALLY_LIFT(x, y, k, v) lift(item_of(x), item_of(y))
-#include "rows/walk.h"
+#include "rows/fold_leaf.h"
 #if TALLY_PASSES == 2
 #define TALLY_NAME(name) name##2
 #define TALLY_TYPE_NAME(name) name##2_t
@@ -54,7 +54,7 @@ typedef char aims_t;
 #define TALLY_COMBINE combine2
 #define TALLY_NOTHING identity2()
 #define TALLY_LIFT(x, y, k, v) lift2(item_of(x), k, aims->v[v])
-#include "rows/walk.h"
+#include "rows/fold_leaf.h"
 #endif
 
 /* ---- one leaf ---- */
@@ -96,11 +96,11 @@ TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, sh
     across_t sum;
 #if TALLY_FLOAT && TALLY_NAN == 1
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = 0;
-    sum = walk(panel, at, n, columns, present, 0);
+    sum = fold_leaf(panel, at, n, columns, present, 0);
     count_subs(present, panel, shared);
 #else
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = n;
-    sum = walk(panel, at, n, columns, 0, 0);
+    sum = fold_leaf(panel, at, n, columns, 0, 0);
 #endif
     sum = fold_subs(sum, panel, shared->of.columns);
 #if TALLY_PASSES == 2
@@ -111,7 +111,7 @@ TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, sh
             shared->of.aims[tally_thread()].v[v] = take_aim(sum.v[v], present[v]);
     tally_barrier();
     aims = shared->of.aims[tally_thread() - panel->sub * panel->across];
-    across2_t second = walk2(panel, at, n, columns, 0, &aims);
+    across2_t second = fold_leaf2(panel, at, n, columns, 0, &aims);
     second = fold_subs2(second, panel, shared->of.seconds);
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], aims.v[v], second.v[v], present[v], at);
 #else

@@ -58,7 +58,7 @@ enum { features_across = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPU
 #define TALLY_ACROSS features_across /* features of a thread */
 #define TALLY_ABREAST 8              /* vectors on their way at once; of a short leaf as many as these: */
 #define TALLY_ROWS_ABREAST (TALLY_BYTES * TALLY_ACROSS * TALLY_KERNEL_INPUTS <= 4 ? 16 : 8)
-#define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6) /* of a column */
+#define TALLY_FOLD_BITS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6) /* of a column */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 7)                                                     /* up to TALLY_FAN */
 
 /* ---- reading ---- */
@@ -164,7 +164,7 @@ typedef char aims_t;
 #define TALLY_COMBINE combine
 #define TALLY_NOTHING identity()
 #define TALLY_LIFT(x, y, k, v) lift(item_of(x), item_of(y))
-#include "features/feature_walk.h"
+#include "features/fold_features.h"
 #if TALLY_PASSES == 2
 #define TALLY_NAME(name) name##2
 #define TALLY_TYPE_NAME(name) name##2_t
@@ -172,7 +172,7 @@ typedef char aims_t;
 #define TALLY_COMBINE combine2
 #define TALLY_NOTHING identity2()
 #define TALLY_LIFT(x, y, k, v) lift2(item_of(x), k, aims->v[v])
-#include "features/feature_walk.h"
+#include "features/fold_features.h"
 #endif
 
 typedef struct nodes_t {
@@ -186,11 +186,11 @@ TALLY_FN nodes_t leaf_of_vectors(const reader_t *reader, int32_t n, int64_t at) 
     across_t sum;
     (void)at;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = TALLY_MAY_SKIP ? 0 : n;
-    sum = walk(reader, n, TALLY_MAY_SKIP ? present : 0, 0);
+    sum = fold_leaf(reader, n, TALLY_MAY_SKIP ? present : 0, 0);
 #if TALLY_PASSES == 2
     aims_t aims;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) aims.v[v] = take_aim(sum.v[v], present[v]);
-    const across2_t second = walk2(reader, n, 0, &aims);
+    const across2_t second = fold_leaf2(reader, n, 0, &aims);
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], aims.v[v], second.v[v], present[v], at);
 #else
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], present[v]);

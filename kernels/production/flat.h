@@ -40,19 +40,19 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_clear, tally_segments_work, 1) {
 
 /* ---- a tile ---- */
 
-/* What a warp goes through. */
-typedef struct walk_t {
+/* Where a warp is in its tile. */
+typedef struct cursor_t {
     int64_t at, stop;    /* values */
     int64_t s, until;    /* the open segment; the first that does not end here */
     int64_t tile, first; /* this tile; that in which the segment begins that runs into it, or -1 */
-} walk_t;
+} cursor_t;
 
 TALLY_FN open_t nothing_open(void) {
     const open_t open = {nothing_noted(), 0, 0};
     return open;
 }
-/* Whether the segment that is open at walk->at has values before the chunk. */
-TALLY_FN int32_t has_begun(const walk_t *walk, const open_t *open) { return walk->first >= 0 || open->n > 0; }
+/* Whether the segment that is open at cursor->at has values before the chunk. */
+TALLY_FN int32_t has_begun(const cursor_t *cursor, const open_t *open) { return cursor->first >= 0 || open->n > 0; }
 
 /* Takes up to 32 more ends, a lane's own or INT64_MAX. Gives whether all are within the chunk; else `behind` is the
  * first that is not. `before` is the one before the first, and becomes the last. Of ends out of order `is_bad` tells.
@@ -77,12 +77,12 @@ TALLY_FN int32_t take_ends(flat_t *flat, chunk_t *c, int64_t end, int64_t left, 
     if (count < TALLY_WARP) *behind = tally_of_lane64(end, count);
     return count == TALLY_WARP;
 }
-/* The chunk behind walk->at: its ends, and how many values. A segment that a chunk has room for is not begun in one
+/* The chunk behind cursor->at: its ends, and how many values. A segment that a chunk has room for is not begun in one
  * that it runs over. False: the segments are none. */
-TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, flat_t *flat, chunk_t *c) {
+TALLY_FN int32_t find_ends(const tally_segments_work *work, const cursor_t *cursor, flat_t *flat, chunk_t *c) {
     enum { TOGETHER = 4 };
-    const int64_t left = walk->stop - walk->at, ends = walk->until - walk->s;
-    const uint64_t place = (uint64_t)(work->x + walk->at * TALLY_BYTES) /
+    const int64_t left = cursor->stop - cursor->at, ends = cursor->until - cursor->s;
+    const uint64_t place = (uint64_t)(work->x + cursor->at * TALLY_BYTES) /
                            TALLY_BYTES; /* what is read behind the chunk begins at 16 bytes, if it can */
     int64_t before = 0, behind = 0;     /* of a chunk that is full the next end does not matter */
     int32_t is_bad = 0, goes_on = 1;
@@ -95,7 +95,7 @@ TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, 
         TALLY_UNROLL
         for (int32_t k = 0; k < TOGETHER; k++) {
             const int64_t e = c->ends + k * TALLY_WARP + tally_lane();
-            some[k] = e < ends ? tally_apart(begin_of(work, walk->s + e + 1), walk->at) : INT64_MAX;
+            some[k] = e < ends ? tally_apart(begin_of(work, cursor->s + e + 1), cursor->at) : INT64_MAX;
         }
         TALLY_ROLLED
         for (int32_t k = 0; k < TOGETHER; k++) {
@@ -114,10 +114,10 @@ TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, 
     }
     return c->values > 0 || c->ends > 0;
 }
-TALLY_FN int32_t chunk_is_wanted(const tally_segments_work *work, const walk_t *walk, const chunk_t *c) {
+TALLY_FN int32_t chunk_is_wanted(const tally_segments_work *work, const cursor_t *cursor, const chunk_t *c) {
     int32_t is_wanted = work->partition.unsure == 0;
     for (int32_t e = tally_lane(); !is_wanted && e <= c->ends; e += TALLY_WARP)
-        if (walk->s + e < work->partition.count) is_wanted |= wants_segment(work, walk->s + e);
+        if (cursor->s + e < work->partition.count) is_wanted |= wants_segment(work, cursor->s + e);
     return tally_any(is_wanted);
 }
 
@@ -169,16 +169,16 @@ TALLY_FN void give_open(flat_t *flat, open_t *open, accumulator_t *to) {
     tally_warp_barrier();
 }
 /* The open segment ends: it goes to its node in memory, if it has one, or gives its result. */
-TALLY_FN void end_open(const tally_segments_work *work, const walk_t *walk, flat_t *flat, open_t *open) {
-    if (has_pieces(work) || walk->first >= 0) {
-        give_open(flat, open, node_for_part(work, walk->tile, walk->first, walk->s));
+TALLY_FN void end_open(const tally_segments_work *work, const cursor_t *cursor, flat_t *flat, open_t *open) {
+    if (has_pieces(work) || cursor->first >= 0) {
+        give_open(flat, open, node_for_part(work, cursor->tile, cursor->first, cursor->s));
         return;
     }
     settle_open(flat, open);
     if (tally_lane() == 0) {
         deposit_noted(&open->noted, open->n - open->noted.absent, &flat->node);
         flat->node.n += open->n;
-        put_node(work, walk->s, &flat->node);
+        put_node(work, cursor->s, &flat->node);
     }
     tally_warp_barrier();
 }
@@ -224,35 +224,35 @@ TALLY_FN void put_segment(const tally_segments_work *work, int64_t s, const flat
 }
 /* The segments that end in the chunk, but for the first if that has begun before: those that have values from number
  * `first` on. */
-TALLY_FN void put_segments(const tally_segments_work *work, const walk_t *walk, flat_t *flat, const chunk_t *c,
+TALLY_FN void put_segments(const tally_segments_work *work, const cursor_t *cursor, flat_t *flat, const chunk_t *c,
                            int32_t has_begun_before, int32_t first) {
     if (has_pieces(work)) {
         for (int32_t number = first; number < c->distinct; number++)
-            add_piece(work, walk->s + flat->segments[number], flat, c, number);
+            add_piece(work, cursor->s + flat->segments[number], flat, c, number);
         return;
     }
     for (int32_t e = tally_lane(); e < c->ends; e += TALLY_WARP)
         if ((flat->empty[e / TALLY_WARP] >> tally_lane() & 1) && e >= has_begun_before &&
-            wants_segment(work, walk->s + e))
-            put_nothing(work, walk->s + e);
+            wants_segment(work, cursor->s + e))
+            put_nothing(work, cursor->s + e);
     if (first < c->distinct) add_windows(flat, c);
     for (int32_t number = first + tally_lane(); number < c->distinct; number += TALLY_WARP) {
-        const int64_t s = walk->s + flat->segments[number];
+        const int64_t s = cursor->s + flat->segments[number];
         if (wants_segment(work, s)) put_segment(work, s, flat, c, number);
     }
     tally_warp_barrier();
 }
 
 /* A chunk that has segments which are wanted. */
-TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *flat, chunk_t *c, open_t *open) {
+TALLY_FN void take_chunk(const tally_segments_work *work, cursor_t *cursor, flat_t *flat, chunk_t *c, open_t *open) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    int32_t is_special = load_values(work, &x, walk->s, walk->at, c->values, flat->x);
-    if (TALLY_KERNEL_INPUTS == 2) is_special |= load_values(work, &y, walk->s, walk->at, c->values, flat->y);
+    int32_t is_special = load_values(work, &x, cursor->s, cursor->at, c->values, flat->x);
+    if (TALLY_KERNEL_INPUTS == 2) is_special |= load_values(work, &y, cursor->s, cursor->at, c->values, flat->y);
     c->has_notes =
         TALLY_HAS_KEYS || is_special || open->noted.absent != 0 || (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
     share_out(flat, c);
-    const int32_t is_begun = has_begun(walk, open), ends_open = is_begun && c->ends > 0,
+    const int32_t is_begun = has_begun(cursor, open), ends_open = is_begun && c->ends > 0,
                   goes_on = ends_open && c->distinct > 0 && flat->segments[0] == 0, until = goes_on ? flat->ends[0] : 0,
                   tail = c->distinct > 0 ? flat->ends[c->distinct - 1] : 0;
     noted_t behind = c->distinct > 0 ? nothing_noted() : open->noted;
@@ -270,13 +270,13 @@ TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *
             open->n += until;
             add_to_open(flat, 0, until, open);
         }
-        if (wants_segment(work, walk->s)) end_open(work, walk, flat, open);
+        if (wants_segment(work, cursor->s)) end_open(work, cursor, flat, open);
     }
     if (c->ends > 0) {
         if (is_begun) clear_node(&flat->node);
-        put_segments(work, walk, flat, c, ends_open, goes_on);
+        put_segments(work, cursor, flat, c, ends_open, goes_on);
         *open = nothing_open();
-        walk->first = -1;
+        cursor->first = -1;
     }
     if (tail == c->values) return;
     const int32_t seen = open->noted.seen;
@@ -291,7 +291,7 @@ TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *
 TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat) {
     const tally_boundary from = work->partition.boundaries[t], to = work->partition.boundaries[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
-    walk_t walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1};
+    cursor_t cursor = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1};
     open_t open = nothing_open();
     int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->partition.count &&
                       from.value >= 0 && to.value >= from.value && to.value <= work->partition.values;
@@ -301,27 +301,27 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat
         tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
         return;
     }
-    if (runs_in) walk.first = has_pieces(work) ? 0 : tile_of(work, walk.s, begin_of(work, walk.s));
+    if (runs_in) cursor.first = has_pieces(work) ? 0 : tile_of(work, cursor.s, begin_of(work, cursor.s));
     clear_node(&flat->node);
-    while (walk.at < walk.stop || walk.s < walk.until) {
+    while (cursor.at < cursor.stop || cursor.s < cursor.until) {
         chunk_t c;
-        if (!find_ends(work, &walk, flat, &c)) {
+        if (!find_ends(work, &cursor, flat, &c)) {
             tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
             return;
         }
-        if (chunk_is_wanted(work, &walk, &c))
-            take_chunk(work, &walk, flat, &c, &open);
+        if (chunk_is_wanted(work, &cursor, &c))
+            take_chunk(work, &cursor, flat, &c, &open);
         else { /* nor is what was open */
             if (open.n > 0) clear_node(&flat->node);
             open = nothing_open();
-            if (c.ends > 0) walk.first = -1;
+            if (c.ends > 0) cursor.first = -1;
         }
-        walk.at += c.values;
-        walk.s += c.ends;
+        cursor.at += c.values;
+        cursor.s += c.ends;
         tally_warp_barrier();
     }
     if (runs_out && wants_segment(work, to.segment - 1))
-        give_open(flat, &open, node_for_part(work, t, walk.first >= 0 ? walk.first : t, to.segment - 1));
+        give_open(flat, &open, node_for_part(work, t, cursor.first >= 0 ? cursor.first : t, to.segment - 1));
     tally_warp_barrier();
 }
 

@@ -22,9 +22,10 @@ typedef struct TALLY_TYPE_NAME(across) {
 /* Columns sub, sub + subs, ... of the leaf, folded; `leaf` is at most TALLY_DEVICE_LEAF values, `columns` its columns;
  * is_full, a constant: it has 8 values in each. */
 TALLY_FN TALLY_TYPE_NAME(across)
-    TALLY_NAME(walk_so)(const panel_t *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
-                        const aims_t *aims, const int32_t is_whole, const int32_t is_full) {
-    TALLY_TYPE_NAME(across) sum, partial[TALLY_WALK_BITS];
+    TALLY_NAME(fold_leaf_so)(const panel_t *panel, int64_t at, int32_t leaf, int32_t columns,
+                             int32_t present[TALLY_ACROSS], const aims_t *aims, const int32_t is_whole,
+                             const int32_t is_full) {
+    TALLY_TYPE_NAME(across) sum, partial[TALLY_FOLD_BITS];
     const int32_t iterations = columns > panel->subs ? columns / panel->subs : 1;
     const int64_t step_x = columns * panel->x.row, step_y = columns * panel->y.row;
     int32_t column = panel->sub;
@@ -63,7 +64,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
         } else {
             int32_t carries = 1;
             TALLY_UNROLL
-            for (int32_t bit = 0; bit < TALLY_WALK_BITS; bit++) {
+            for (int32_t bit = 0; bit < TALLY_FOLD_BITS; bit++) {
                 if (carries && !(iteration >> bit & 1)) {
                     partial[bit] = here;
                     carries = 0;
@@ -83,13 +84,13 @@ TALLY_FN TALLY_TYPE_NAME(across)
 }
 
 /* The same, by what is known when the kernel is compiled; of narrow types, whose code is long, nothing is. */
-TALLY_FN TALLY_TYPE_NAME(across) TALLY_NAME(walk)(const panel_t *panel, int64_t at, int32_t leaf, int32_t columns,
-                                                  int32_t present[TALLY_ACROSS], const aims_t *aims) {
-    if (TALLY_BYTES <= 2) return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, panel->is_whole, 0);
+TALLY_FN TALLY_TYPE_NAME(across) TALLY_NAME(fold_leaf)(const panel_t *panel, int64_t at, int32_t leaf, int32_t columns,
+                                                       int32_t present[TALLY_ACROSS], const aims_t *aims) {
+    if (TALLY_BYTES <= 2) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, panel->is_whole, 0);
     if (panel->is_whole && leaf == TALLY_DEVICE_LEAF)
-        return TALLY_NAME(walk_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, 1, 1);
-    if (panel->is_whole) return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, 1, 0);
-    return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, 0, 0);
+        return TALLY_NAME(fold_leaf_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, 1, 1);
+    if (panel->is_whole) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, 1, 0);
+    return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, 0, 0);
 }
 
 /* The same of all subs, in every thread. */

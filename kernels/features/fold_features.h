@@ -50,9 +50,9 @@ TALLY_FN void TALLY_NAME(combine_across)(TALLY_TYPE_NAME(across) * a, const TALL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) a->v[v] = TALLY_COMBINE(early->v[v], late->v[v]);
 }
 
-/* A leaf of at most TALLY_DEVICE_SMALL vectors has 8 columns; where order cannot show, any leaf is walked so. */
+/* A leaf of at most TALLY_DEVICE_SMALL vectors has 8 columns; where order cannot show, any leaf is folded so. */
 TALLY_FN TALLY_TYPE_NAME(across)
-    TALLY_NAME(walk_rows)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
+    TALLY_NAME(fold_leaf_rows)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
     TALLY_TYPE_NAME(across) columns[TALLY_IS_FREE ? 1 : TALLY_ABREAST];
     TALLY_NAME(clear_columns)(columns, TALLY_IS_FREE ? 1 : TALLY_ABREAST);
     TALLY_ROLL
@@ -70,8 +70,8 @@ TALLY_FN TALLY_TYPE_NAME(across)
  * takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. An iteration
  * takes one column of more than two values, or as many as have TALLY_ABREAST values, with the tree above them. */
 TALLY_FN TALLY_TYPE_NAME(across)
-    TALLY_NAME(walk_columns)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
-    TALLY_TYPE_NAME(across) here[TALLY_ABREAST], partial[TALLY_WALK_BITS];
+    TALLY_NAME(fold_leaf_columns)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
+    TALLY_TYPE_NAME(across) here[TALLY_ABREAST], partial[TALLY_FOLD_BITS];
     const int32_t log_taken = n <= TALLY_DEVICE_COLUMNS       ? 3 /* columns of an iteration */
                               : n <= 2 * TALLY_DEVICE_COLUMNS ? 2
                                                               : 0;
@@ -93,7 +93,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
             }
         }
         TALLY_UNROLL
-        for (int32_t bit = 0; bit < TALLY_WALK_BITS; bit++) {
+        for (int32_t bit = 0; bit < TALLY_FOLD_BITS; bit++) {
             if (bit < log_taken) continue;
             if (carries && !(iteration >> bit & 1)) {
                 partial[bit] = here[0];
@@ -111,9 +111,9 @@ TALLY_FN TALLY_TYPE_NAME(across)
 }
 
 TALLY_FN TALLY_TYPE_NAME(across)
-    TALLY_NAME(walk)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
-    if (TALLY_IS_FREE || n <= TALLY_DEVICE_SMALL) return TALLY_NAME(walk_rows)(from, n, present, aims);
-    return TALLY_NAME(walk_columns)(from, n, present, aims);
+    TALLY_NAME(fold_leaf)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
+    if (TALLY_IS_FREE || n <= TALLY_DEVICE_SMALL) return TALLY_NAME(fold_leaf_rows)(from, n, present, aims);
+    return TALLY_NAME(fold_leaf_columns)(from, n, present, aims);
 }
 #undef TALLY_NAME
 #undef TALLY_TYPE_NAME
