@@ -181,9 +181,9 @@ TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
 #if TALLY_IS_NARROW_SUM
 /* A sum or, with is_mean, the mean of the n values: a sum rounded to odd, which rounds to f32 as the sum itself; a
  * quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
-TALLY_FN tally_quick expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
+TALLY_FN tally_rounded expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     tally_pair total = {a.p[0], a.p[1]};
-    tally_quick q;
+    tally_rounded q;
     if (a.p[1] != 0) total = tally_two_sum(a.p[0], a.p[1]);
     q.value = is_f64 || a.p[1] == 0 ? total.high : tally_to_odd(total);
     q.sure = !a.lost;
@@ -198,39 +198,39 @@ TALLY_FN tally_quick expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, 
 }
 #else
 /* Of a sum that is 0: its sign is that of its first part, unless parts cancel. */
-TALLY_FN tally_quick zero_of(TALLY_EXPAND a) {
-    tally_quick zero;
+TALLY_FN tally_rounded zero_of(TALLY_EXPAND a) {
+    tally_rounded zero;
     zero.value = a.p[0] == 0 ? a.p[0] : 0.0;
     zero.sure = !a.lost;
     return zero;
 }
-TALLY_FN tally_quick expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
+TALLY_FN tally_rounded expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     const int64_t by = is_mean ? n : 1;
     tally_pair total = TALLY_TOTAL(a);
-    tally_quick q = total.high == 0 ? zero_of(a)
-                    : by == 1       ? tally_nearest(total, is_f64)
-                                    : tally_quick_mean(total, (double)by, is_f64);
+    tally_rounded q = total.high == 0 ? zero_of(a)
+                      : by == 1       ? tally_nearest(total, is_f64)
+                                      : tally_rounded_mean(total, (double)by, is_f64);
     if (!q.sure && !is_f64 && by > 1 && total.high != 0) q = tally_mean_again(total, (double)by);
     q.sure &= !a.lost && by < 1 << 20 && tally_is_finite(q.value);
     return q;
 }
-TALLY_FN tally_quick expansion_root(TALLY_EXPAND a, int32_t is_f64) {
+TALLY_FN tally_rounded expansion_root(TALLY_EXPAND a, int32_t is_f64) {
     tally_pair total = TALLY_TOTAL(a);
-    tally_quick q = total.high == 0 ? zero_of(a) : tally_quick_root(total, is_f64);
+    tally_rounded q = total.high == 0 ? zero_of(a) : tally_rounded_root(total, is_f64);
     if (!q.sure && !is_f64 && total.high != 0) q = tally_root_again(total);
     q.sure &= !a.lost && tally_is_finite(q.value);
     return q;
 }
 #endif
 #if TALLY_HAS_SPREAD
-TALLY_FN tally_quick expansion_spread(node_t a, const tally_final *final, int32_t is_f64) {
-    tally_quick q;
+TALLY_FN tally_rounded expansion_spread(node_t a, const tally_final *final, int32_t is_f64) {
+    tally_rounded q;
     q.value = tally_nan_f64();
     q.sure = 1;
     if (a.n > final->ddof) {
         tally_pair sum = TALLY_TOTAL(a.sum), squares = TALLY_TOTAL(a.products);
         tally_pair left = tally_two_product((double)a.n, squares.high), right = tally_two_product(sum.high, sum.high);
-        q = tally_quick_spread(sum, squares, (double)a.n, final->ddof, final->root, is_f64);
+        q = tally_rounded_spread(sum, squares, (double)a.n, final->ddof, final->root, is_f64);
         if (!q.sure && !is_f64) q = tally_spread_again(sum, squares, (double)a.n, final->ddof, final->root);
         /* Equal values: n times their squares is the square of their sum, exactly. */
         if (!q.sure && sum.low == 0 && squares.low == 0 && left.high == right.high && left.low == right.low &&
@@ -251,8 +251,8 @@ typedef struct result_t {
 } result_t;
 TALLY_FN int finalize(node_t a, const tally_final *final, result_t *result) {
     const tally_format natural = TALLY_NATURAL_FORMAT;
-    tally_quick sum = expansion_mean(a.sum, a.n, 0, natural.digits == 53), mean = expansion_mean(a.sum, a.n, 1, 1);
-    tally_quick var = expansion_spread(a, final, 1);
+    tally_rounded sum = expansion_mean(a.sum, a.n, 0, natural.digits == 53), mean = expansion_mean(a.sum, a.n, 1, 1);
+    tally_rounded var = expansion_spread(a, final, 1);
     result->n = a.n;
     result->floats[0] = (double)value_of(from_key(a.low));
     result->floats[1] = (double)value_of(from_key(a.high));
@@ -270,7 +270,7 @@ TALLY_FN int finalize(node_t a, const tally_final *final, result_t *result) {
 typedef double result_t;
 TALLY_FN int finalize(node_t a, const tally_final *final, result_t *result) {
     const int32_t is_f64 = final->format.digits == 53;
-    tally_quick q;
+    tally_rounded q;
 #if TALLY_HAS_SPREAD
     q = expansion_spread(a, final, is_f64);
 #elif TALLY_HAS_SUM

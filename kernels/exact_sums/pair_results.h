@@ -54,24 +54,24 @@ TALLY_FN int32_t is_in_range(double result) { return TALLY_IS_F64 ? tally_is_fin
  * normal values of f64. `least` is what the root is to be rounded to if it lies below the next tie, as far as pairs can
  * tell. Both root and tie are multiples of half the lowest bit of the sum, or of half a unit in the last place of the
  * root: they are the same if they cannot be so far apart. */
-TALLY_RARE tally_quick root_of_two(tally_pair sum, double squares, double least) {
+TALLY_RARE tally_rounded root_of_two(tally_pair sum, double squares, double least) {
     const double low = sum.low == 0 ? sum.high : sum.low, error = least * 0x1p-91 + squares * 0x1p-96 / least;
     const int64_t bits = tally_bits_f64(low), below = tally_bits_f64(least);
     const int64_t significand = (bits & (((int64_t)1 << 52) - 1)) | (int64_t)1 << 52;
     const double lowest = (double)(significand & -significand) *
                           tally_from_bits_f64(((bits >> 52 & 0x7ff) - 52) << 52); /* of values in reach */
-    tally_quick quick;
-    quick.value = tally_from_bits_f64(below + (below & 1));
-    quick.sure = tally_in_reach(low) & tally_in_reach(squares) & tally_in_reach(least * least) & (lowest > 4 * error) &
-                 (least * 0x1p-55 > 4 * error);
-    return quick;
+    tally_rounded rounded;
+    rounded.value = tally_from_bits_f64(below + (below & 1));
+    rounded.sure = tally_in_reach(low) & tally_in_reach(squares) & tally_in_reach(least * least) &
+                   (lowest > 4 * error) & (least * 0x1p-55 > 4 * error);
+    return rounded;
 }
-TALLY_FN tally_quick spread_of(const in_pairs_t *a, const tally_final *final, int32_t is_wide) {
-    tally_quick quick =
-        tally_quick_spread(a->sum, a->products, (double)a->present, (double) final->ddof, final->root, is_wide);
-    if (TALLY_IS_F64 && is_wide && !quick.sure && final->root && a->present == 2 && final->ddof == 0)
-        quick = root_of_two(a->sum, a->products.high, quick.value);
-    return quick;
+TALLY_FN tally_rounded spread_of(const in_pairs_t *a, const tally_final *final, int32_t is_wide) {
+    tally_rounded rounded =
+        tally_rounded_spread(a->sum, a->products, (double)a->present, (double) final->ddof, final->root, is_wide);
+    if (TALLY_IS_F64 && is_wide && !rounded.sure && final->root && a->present == 2 && final->ddof == 0)
+        rounded = root_of_two(a->sum, a->products.high, rounded.value);
+    return rounded;
 }
 
 /* The result, if it is certain. */
@@ -83,7 +83,7 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
                            : is_decided == TALLY_SEEN_MINUS ? -tally_infinity_f64()
                                                             : tally_nan_f64();
     int32_t sure = a->present > 0;
-    tally_quick quick;
+    tally_rounded rounded;
     (void)n, (void)is_f64, (void)is_short, (void)decided;
     if (!sure) return 0;
 #if TALLY_HAS_KEYS
@@ -101,13 +101,13 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
     } else {
         const int32_t is_minus = a->sum.high == 0 && !(a->seen & TALLY_NOT_MINUS_ZERO);
         const double zero = is_minus ? -0.0 : 0;
-        quick = tally_nearest(a->sum, natural.digits == 53);
-        floats[2] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
-        quick = tally_quick_mean(a->sum, n, 1);
-        floats[3] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
-        quick = spread_of(a, final, 1);
-        if (a->present <= final->ddof) quick.value = tally_nan_f64(), quick.sure = 1;
-        floats[4] = quick.value, sure &= quick.sure;
+        rounded = tally_nearest(a->sum, natural.digits == 53);
+        floats[2] = a->sum.high == 0 ? zero : rounded.value, sure &= rounded.sure || a->sum.high == 0;
+        rounded = tally_rounded_mean(a->sum, n, 1);
+        floats[3] = a->sum.high == 0 ? zero : rounded.value, sure &= rounded.sure || a->sum.high == 0;
+        rounded = spread_of(a, final, 1);
+        if (a->present <= final->ddof) rounded.value = tally_nan_f64(), rounded.sure = 1;
+        floats[4] = rounded.value, sure &= rounded.sure;
         sure &=
             is_in_range(floats[2]) && is_in_range(floats[3]) && (is_in_range(floats[4]) || a->present <= final->ddof);
         if (TALLY_IS_F64) {
@@ -121,43 +121,43 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
 #else
 #if TALLY_HAS_SPREAD
     const int32_t is_none = is_decided || a->present <= final->ddof;
-    quick = spread_of(a, final, is_f64 || final->format.digits < 24);
+    rounded = spread_of(a, final, is_f64 || final->format.digits < 24);
     sure &= is_short || is_none;
-    if (is_none) quick.value = tally_nan_f64(), quick.sure = 1;
-    sure &= quick.sure && (is_none || is_in_range(quick.value));
+    if (is_none) rounded.value = tally_nan_f64(), rounded.sure = 1;
+    sure &= rounded.sure && (is_none || is_in_range(rounded.value));
 #else
     const tally_pair sum = TALLY_HAS_PRODUCTS ? a->products : a->sum;
     const int32_t is_wide = is_f64 || final->format.digits < 24;
     if (is_decided)
-        quick.value = decided, quick.sure = 1;
+        rounded.value = decided, rounded.sure = 1;
     else if (sum.high == 0)
-        quick.value = a->seen & TALLY_NOT_MINUS_ZERO ? 0 : -0.0, quick.sure = 1;
+        rounded.value = a->seen & TALLY_NOT_MINUS_ZERO ? 0 : -0.0, rounded.sure = 1;
     else if (final->root)
-        quick = tally_quick_root(sum, is_wide);
+        rounded = tally_rounded_root(sum, is_wide);
     else if (final->mean) {
-        quick = tally_quick_mean(sum, n, is_wide);
-        if (!quick.sure && !is_wide) quick = tally_mean_by_tie(sum, n);
-        quick.sure &= is_short;
+        rounded = tally_rounded_mean(sum, n, is_wide);
+        if (!rounded.sure && !is_wide) rounded = tally_mean_by_tie(sum, n);
+        rounded.sure &= is_short;
     } else if (is_wide && !is_f64)
-        quick.value = tally_to_odd(sum), quick.sure = 1;
+        rounded.value = tally_to_odd(sum), rounded.sure = 1;
     else
-        quick = tally_nearest(sum, is_f64);
-    sure &= quick.sure && (is_decided || is_in_range(quick.value));
+        rounded = tally_nearest(sum, is_f64);
+    sure &= rounded.sure && (is_decided || is_in_range(rounded.value));
 #endif
     if (TALLY_IS_F64) {
         const int32_t power = !TALLY_HAS_PRODUCTS ? a->power : final->root ? a->products_power / 2 : a->products_power;
-        quick.value = scaled_result(quick.value, power, &sure);
+        rounded.value = scaled_result(rounded.value, power, &sure);
         if (power != 0 && final->format.digits == 24) { /* rounded as f32 before it was scaled */
-            const double size = quick.value < 0 ? -quick.value : quick.value;
+            const double size = rounded.value < 0 ? -rounded.value : rounded.value;
             sure &= (double)(float)size == size && (size == 0 || size >= 0x1p-126);
         }
     }
     if (final->format.digits < 24) {
         const int32_t is_exact = !final->root && !final->mean && !TALLY_HAS_SPREAD;
-        sure &= tally_round_to(&quick.value, final->format) || is_exact;
+        sure &= tally_round_to(&rounded.value, final->format) || is_exact;
     }
-    result[0] = is_f64 ? (uint64_t)tally_bits_f64(tally_clean_f64(quick.value))
-                       : (uint64_t)(uint32_t)tally_bits_f32(tally_clean_f32((float)quick.value));
+    result[0] = is_f64 ? (uint64_t)tally_bits_f64(tally_clean_f64(rounded.value))
+                       : (uint64_t)(uint32_t)tally_bits_f32(tally_clean_f32((float)rounded.value));
 #endif
     return sure;
 }

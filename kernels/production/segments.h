@@ -297,7 +297,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
     o->x_at = o->x.buffer +
               (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.buffer + (y_is_dense ? tally_skew(&o->y) : 0);
-    o->ends_at = o->ends.buffer + (o->are_segment_ids ? tally_rounded(&o->ends)
+    o->ends_at = o->ends.buffer + (o->are_segment_ids ? tally_padded_bytes(&o->ends)
                                    : are_offsets      ? tally_skew(&o->ends)
                                                       : 0); /* behind the segment ids */
     o->are_wide = (are_offsets ? partition->offset_bytes : o->are_segment_ids ? partition->index_bytes : 0) == 8;
@@ -306,9 +306,9 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
 }
 /* Begins the copies that one thread can begin. */
 TALLY_FN void begin_copies(char *buffer, tally_mbarrier *mbarrier, const opening_t *o) {
-    const int32_t each = o->values_come ? tally_rounded(&o->x) : 0,
-                  other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
-    const int32_t ends = o->ends_come && o->ends.bytes > 0 ? tally_rounded(&o->ends) : 0;
+    const int32_t each = o->values_come ? tally_padded_bytes(&o->x) : 0,
+                  other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_padded_bytes(&o->y) : 0;
+    const int32_t ends = o->ends_come && o->ends.bytes > 0 ? tally_padded_bytes(&o->ends) : 0;
     /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured.
      */
     const int32_t stays = o->values < 16 * o->begun;

@@ -95,10 +95,10 @@ typedef struct tally_piece {
     int32_t bytes, buffer; /* where in shared memory the 16 bytes begin that the first is among */
 } tally_piece;
 TALLY_FN int32_t tally_skew(const tally_piece *p) { return (int32_t)((uint64_t)(p->memory + p->at) % 16); }
-TALLY_FN int32_t tally_rounded(const tally_piece *p) { return (tally_skew(p) + p->bytes + 15) / 16 * 16; }
+TALLY_FN int32_t tally_padded_bytes(const tally_piece *p) { return (tally_skew(p) + p->bytes + 15) / 16 * 16; }
 /* Whether the 16 bytes around its ends are the memory's, too. */
 TALLY_FN int32_t tally_is_inside(const tally_piece *p) {
-    return p->at >= tally_skew(p) && p->all - p->at >= tally_rounded(p) - tally_skew(p);
+    return p->at >= tally_skew(p) && p->all - p->at >= tally_padded_bytes(p) - tally_skew(p);
 }
 
 /* Begins to copy the piece by all `threads` of the block, 16 bytes at a time where they are the memory's, else `unit`,

@@ -69,11 +69,11 @@ TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
     return (away < 0 ? -away : away) * 2 != tally_from_bits_f64((int64_t)(unit + 1023) << 52);
 }
 
-/* What a fast result is, and whether it is certain. */
-typedef struct tally_quick {
+/* A rounded result, and whether it is certain. */
+typedef struct tally_rounded {
     double value; /* rounded to the format wanted, f32 or f64 */
     int32_t sure;
-} tally_quick;
+} tally_rounded;
 
 /* Where products and quotients of such numbers neither overflow nor lose digits. Zero is not in it: its sign takes
  * another look. */
@@ -81,67 +81,67 @@ TALLY_FN int32_t tally_in_reach(double x) {
     int64_t exponent = tally_bits_f64(x) >> 52 & 0x7ff;
     return exponent > 1023 - 400 && exponent < 1023 + 400;
 }
-TALLY_FN tally_quick tally_nearest(tally_pair p, int32_t is_f64) {
-    tally_quick q;
+TALLY_FN tally_rounded tally_nearest(tally_pair p, int32_t is_f64) {
+    tally_rounded q;
     q.value = is_f64 ? p.high : (double)(float)tally_to_odd(p);
     q.sure = p.high != 0;
     return q;
 }
 /* q + c as f64, where c is right to 2^-48 of itself. */
-TALLY_FN tally_quick tally_corrected(double q, double c) {
-    tally_quick quick;
+TALLY_FN tally_rounded tally_corrected(double q, double c) {
+    tally_rounded rounded;
     double slack = (c < 0 ? -c : c) * 0x1p-47;
-    quick.value = q + (c - slack);
-    quick.sure = quick.value == q + (c + slack);
-    return quick;
+    rounded.value = q + (c - slack);
+    rounded.sure = rounded.value == q + (c + slack);
+    return rounded;
 }
 /* As f32, what lies within half of `slack` from q, when slack is four units of q's last place or more: then rounding q
  * - slack and q + slack to f64 first crosses nothing. */
-TALLY_FN tally_quick tally_around(double q, double slack) {
-    tally_quick quick;
-    quick.value = (double)(float)(q - slack);
-    quick.sure = quick.value == (double)(float)(q + slack);
-    return quick;
+TALLY_FN tally_rounded tally_around(double q, double slack) {
+    tally_rounded rounded;
+    rounded.value = (double)(float)(q - slack);
+    rounded.sure = rounded.value == (double)(float)(q + slack);
+    return rounded;
 }
 TALLY_FN double tally_four_units(double q) { return (q < 0 ? -q : q) * 0x1p-50; }
 
 /* The sum over n, an integer below 2^20. */
-TALLY_FN tally_quick tally_quick_mean(tally_pair sum, double n, int32_t is_f64) {
+TALLY_FN tally_rounded tally_rounded_mean(tally_pair sum, double n, int32_t is_f64) {
     double q = sum.high / n;
     tally_pair product = tally_two_product(q, n);
-    tally_quick quick;
+    tally_rounded rounded;
     int32_t exact; /* many a sum over a power of two is a tie, which only an exact quotient can tell */
     if (is_f64) {
         tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
         double c = rest.high / n;
         tally_pair back = tally_two_product(c, n);
-        quick = tally_corrected(q, c);
+        rounded = tally_corrected(q, c);
         exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
-        quick.value = exact ? q + c : quick.value;
+        rounded.value = exact ? q + c : rounded.value;
     } else {
-        quick = tally_around(q, tally_four_units(q));
+        rounded = tally_around(q, tally_four_units(q));
         exact = (product.high == sum.high) & (product.low == 0) & (sum.low == 0);
-        quick.value = exact ? (double)(float)q : quick.value;
+        rounded.value = exact ? (double)(float)q : rounded.value;
     }
-    quick.sure = (quick.sure | exact) & tally_in_reach(sum.high);
-    return quick;
+    rounded.sure = (rounded.sure | exact) & tally_in_reach(sum.high);
+    return rounded;
 }
 /* The root of a sum that is positive. */
-TALLY_FN tally_quick tally_quick_root(tally_pair sum, int32_t is_f64) {
+TALLY_FN tally_rounded tally_rounded_root(tally_pair sum, int32_t is_f64) {
     double q = tally_sqrt_f64(sum.high);
-    tally_quick quick;
+    tally_rounded rounded;
     if (is_f64) {
         tally_pair square = tally_two_product(q, q);
         double rest = ((sum.high - square.high) - square.low) + sum.low; /* exact up to the last addition */
-        quick = tally_corrected(q, rest / (2 * q));
+        rounded = tally_corrected(q, rest / (2 * q));
     } else
-        quick = tally_around(q, tally_four_units(q));
-    quick.sure &= tally_in_reach(sum.high);
-    return quick;
+        rounded = tally_around(q, tally_four_units(q));
+    rounded.sure &= tally_in_reach(sum.high);
+    return rounded;
 }
 /* The sum of squared deviations over n - ddof: (n squares - sum^2) / (n (n - ddof)), n below 2^20. */
-TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root,
-                                        int32_t is_f64) {
+TALLY_FN tally_rounded tally_rounded_spread(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root,
+                                            int32_t is_f64) {
     tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high);
     tally_pair d = tally_two_sum(a.high, -b.high);
     tally_pair lows = tally_two_sum(a.low, -b.low), below = tally_two_sum(d.low, lows.high);
@@ -154,7 +154,7 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
     int32_t exact = whole & (lows.low == 0) & (below.low == 0); /* left is */
     int32_t none =
         (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
-    tally_quick quick;
+    tally_rounded rounded;
     if (root) slack = slack / r;
     if (is_f64) {
         const tally_pair product = tally_two_product(q, divisor);
@@ -167,27 +167,27 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
             c = (((q - square.high) - square.low) + c) / (2 * r);
         }
         slack += (c < 0 ? -c : c) * 0x1p-40 + r * 0x1p-98;
-        quick.value = exact ? r + c : r + (c - slack);
-        quick.sure = exact | (quick.value == r + (c + slack));
+        rounded.value = exact ? r + c : r + (c - slack);
+        rounded.sure = exact | (rounded.value == r + (c + slack));
     } else {
         /* Many a quotient is a tie, and many a root of two values' spread, which is half of what they differ by. */
         const double far = r * 268435457.0, root_of_25_bits = far - (far - r); /* 2^28 + 1 */
         const tally_pair back = tally_two_product(root ? root_of_25_bits * root_of_25_bits : q, divisor);
-        quick = tally_around(r, tally_four_units(r) + 2 * slack);
+        rounded = tally_around(r, tally_four_units(r) + 2 * slack);
         exact &= (back.high == left.high) & (back.low == left.low);
-        quick.value = exact ? (double)(float)(root ? root_of_25_bits : q) : quick.value;
-        quick.sure |= exact;
+        rounded.value = exact ? (double)(float)(root ? root_of_25_bits : q) : rounded.value;
+        rounded.sure |= exact;
     }
-    quick.sure &= some & tally_in_reach(left.high) & ((sum.high == 0) | tally_in_reach(sum.high));
-    quick.value = none ? 0 : quick.value;
-    quick.sure = (n > ddof) & (none | quick.sure);
-    return quick;
+    rounded.sure &= some & tally_in_reach(left.high) & ((sum.high == 0) | tally_in_reach(sum.high));
+    rounded.value = none ? 0 : rounded.value;
+    rounded.sure = (n > ddof) & (none | rounded.sure);
+    return rounded;
 }
 
 /* ---- a second look, where a result is not certain as f32 ---- */
 
 /* What is certain as f64, as f32: rounding twice is right unless the first has given a tie of the second. */
-TALLY_FN tally_quick tally_as_f32(tally_quick q) {
+TALLY_FN tally_rounded tally_as_f32(tally_rounded q) {
     const uint64_t bits = (uint64_t)tally_bits_f64(q.value);
     const int32_t exponent = (int32_t)(bits >> 52 & 0x7ff) - 1023;
     q.sure &= (bits & 0x1fffffff) != 0x10000000 && exponent >= -126 && exponent < 127;
@@ -196,19 +196,21 @@ TALLY_FN tally_quick tally_as_f32(tally_quick q) {
 }
 /* The sum over n, where it is next to a tie of f32, or one: a tie is a number of 25 bits, n times it is exact, and so
  * is what the sum has more or less. Rounded to odd the tie with that rounds as the quotient does. */
-TALLY_RARE tally_quick tally_mean_by_tie(tally_pair sum, double n) {
+TALLY_RARE tally_rounded tally_mean_by_tie(tally_pair sum, double n) {
     const double q = sum.high / n, far = q * 268435457.0, tie = far - (far - q); /* 2^28 + 1 */
     const tally_pair near = {tie, (sum.high - tie * n) + sum.low};
     const int64_t exponent = (tally_bits_f64(q) >> 52 & 0x7ff) - 1023;
-    tally_quick quick;
-    quick.value = (double)(float)tally_to_odd(near);
-    quick.sure = exponent >= -126 && exponent < 127 && n < 0x1p20;
-    return quick;
+    tally_rounded rounded;
+    rounded.value = (double)(float)tally_to_odd(near);
+    rounded.sure = exponent >= -126 && exponent < 127 && n < 0x1p20;
+    return rounded;
 }
-TALLY_RARE tally_quick tally_mean_again(tally_pair sum, double n) { return tally_as_f32(tally_quick_mean(sum, n, 1)); }
-TALLY_RARE tally_quick tally_root_again(tally_pair sum) { return tally_as_f32(tally_quick_root(sum, 1)); }
-TALLY_RARE tally_quick tally_spread_again(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root) {
-    return tally_as_f32(tally_quick_spread(sum, squares, n, ddof, root, 1));
+TALLY_RARE tally_rounded tally_mean_again(tally_pair sum, double n) {
+    return tally_as_f32(tally_rounded_mean(sum, n, 1));
+}
+TALLY_RARE tally_rounded tally_root_again(tally_pair sum) { return tally_as_f32(tally_rounded_root(sum, 1)); }
+TALLY_RARE tally_rounded tally_spread_again(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root) {
+    return tally_as_f32(tally_rounded_spread(sum, squares, n, ddof, root, 1));
 }
 
 #endif

@@ -481,7 +481,7 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
                        int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
                        void *results) {
     const int64_t few = rows > 0 ? near_values / rows / 8 * 8 : 0;
-    const bool one_block = results && is_quick(final) && few > 0;
+    const bool one_block = results && is_of_parts(final) && few > 0;
     panel_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     int flags = 0;
     (void)first;

@@ -195,7 +195,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
 /* ---- segments ---- */
 
 /* Whether results have a format that is made from parts. */
-TALLY_FN bool is_quick(const tally_final *final) {
+TALLY_FN bool is_of_parts(const tally_final *final) {
 #if TALLY_HAS_KEYS
     (void) final;
     return true;
@@ -242,7 +242,7 @@ static void finalize_batch(tally__batch *batch, const int64_t *lows, const int64
     (void) final;
     for (int s = 0; s < batch->count; s++) sure[s] = 1;
     for (int what = 0; what < 3; what++) {
-        static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
+        static const int whats[] = {TALLY_RESULT_SUM, TALLY_RESULT_MEAN, TALLY_RESULT_SPREAD};
         batch->is_f64 = what > 0 || natural.digits == 53;
         tiles->results(batch, whats[what]);
         for (int s = 0; s < batch->count && batch->unsure > 0; s++) sure[s] &= batch->sure[s];
@@ -254,15 +254,15 @@ static void finalize_batch(tally__batch *batch, const int64_t *lows, const int64
     tiles->put_stats[TALLY_IS_F64](batch, floats, lows, highs, results);
 #else
 #if TALLY_HAS_SPREAD
-    int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
+    int what = final->root ? TALLY_RESULT_SPREAD_ROOT : TALLY_RESULT_SPREAD;
 #else
-    int what = final->root ? TALLY_QUICK_ROOT : final->mean ? TALLY_QUICK_MEAN : TALLY_QUICK_SUM;
+    int what = final->root ? TALLY_RESULT_ROOT : final->mean ? TALLY_RESULT_MEAN : TALLY_RESULT_SUM;
 #endif
     size_t count = (size_t)batch->count;
     (void)lows, (void)highs;
     batch->is_f64 = final->format.digits == 53;
     tiles->results(batch, what);
-    if (TALLY_IS_F64 && what == TALLY_QUICK_MEAN && batch->unsure > 0 && !batch->scaled && bring_in_reach(batch))
+    if (TALLY_IS_F64 && what == TALLY_RESULT_MEAN && batch->unsure > 0 && !batch->scaled && bring_in_reach(batch))
         tiles->results(batch, what);
     if (batch->is_f64)
         __builtin_memcpy(results, batch->values, count * sizeof(double));
@@ -274,7 +274,7 @@ static void finalize_batch(tally__batch *batch, const int64_t *lows, const int64
 
 static bool finalize_sums(const tally__sums *sums, const total_t *total, const tally_final *final, void *result) {
     tally__batch one;
-    if (!is_quick(final) || !tally__parts_of_sums(sums, &one)) return false;
+    if (!is_of_parts(final) || !tally__parts_of_sums(sums, &one)) return false;
     one.lengths[0] = (int32_t)total->n;
     one.ddof = final->ddof;
     finalize_batch(&one, &total->low, &total->high, final, result);
@@ -515,10 +515,10 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
                           const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const raw_t *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    bool empty = false, quick = is_quick(final);
+    bool empty = false, of_parts = is_of_parts(final);
     tally__plain plain;
     bool plainly =
-        quick && count > 0 && plan_plain(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
+        of_parts && count > 0 && plan_plain(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
     bool special = false; /* whether infinities or NaNs are to be expected */
     int64_t again =
         0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
@@ -541,14 +541,14 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
         }
         int batch = (int)(count - at < most ? count - at : most);
         if (from[batch] - from[0] > TALLY_BATCH_VALUES) batch = tally__fitting(from, batch, TALLY_BATCH_MOST);
-        if (quick && batch > 1 && from[batch] - from[0] <= TALLY_BATCH_VALUES &&
+        if (of_parts && batch > 1 && from[batch] - from[0] <= TALLY_BATCH_VALUES &&
             reduce_batch(kernel, x, y, from, batch, final, to, &empty)) {
             at += batch;
             int usual = from[batch] - from[0] <= TALLY_BATCH_VALUES / 4 ? TALLY_BATCH_MOST : TALLY_BATCH_MOST / 2;
             most = 2 * most < usual ? 2 * most : usual;
             continue;
         }
-        if (quick && batch > 4) {
+        if (of_parts && batch > 4) {
             most = batch / 4;
             continue;
         }

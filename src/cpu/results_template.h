@@ -1,9 +1,9 @@
 /* Results of a batch of short segments from the parts of their sums (kernels/sums/parts.h). Part of tiles_template.h;
  * no include guard.
  *
- * First by fewer operations, which leave some results in doubt that tally_quick_... would not: next to a tie, 0, beyond
- * the normal numbers of f32. Few batches have one of these; then all of the batch is done again. (Of variances as f64,
- * of which f32 make many a tie, nothing more could be certain.) */
+ * First by fewer operations, which leave some results in doubt that tally_rounded_... would not: next to a tie, 0,
+ * beyond the normal numbers of f32. Few batches have one of these; then all of the batch is done again. (Of variances
+ * as f64, of which f32 make many a tie, nothing more could be certain.) */
 
 /* ---- all that may be certain ---- */
 
@@ -16,41 +16,41 @@ TALLY_INLINE TALLY_TARGET tally_pair joined(const int parts, tally__parts p, int
     return one;
 }
 /* Of a sum that is 0. */
-TALLY_INLINE TALLY_TARGET tally_quick or_zero(tally_quick quick, tally_pair sum) {
-    quick.value = sum.high == 0 ? 0 : quick.value;
-    quick.sure |= sum.high == 0;
-    return quick;
+TALLY_INLINE TALLY_TARGET tally_rounded or_zero(tally_rounded rounded, tally_pair sum) {
+    rounded.value = sum.high == 0 ? 0 : rounded.value;
+    rounded.sure |= sum.high == 0;
+    return rounded;
 }
 /* `nothing`: the result of no values. */
-#define TALLY_EACH(nothing, expression)                              \
-    for (int s = 0; s < b->padded; s++) {                            \
-        tally_quick quick = expression;                              \
-        double value = b->lengths[s] == 0 ? (nothing) : quick.value; \
-        if (is_f64)                                                  \
-            b->values[s] = value;                                    \
-        else                                                         \
-            b->narrow[s] = (float)value;                             \
-        b->sure[s] = quick.sure | (b->lengths[s] == 0);              \
+#define TALLY_EACH(nothing, expression)                                \
+    for (int s = 0; s < b->padded; s++) {                              \
+        tally_rounded rounded = expression;                            \
+        double value = b->lengths[s] == 0 ? (nothing) : rounded.value; \
+        if (is_f64)                                                    \
+            b->values[s] = value;                                      \
+        else                                                           \
+            b->narrow[s] = (float)value;                               \
+        b->sure[s] = rounded.sure | (b->lengths[s] == 0);              \
     }
 TALLY_INLINE TALLY_TARGET void finalize_parts(tally__batch *b, int what, const int sums, const int products,
                                               const int is_f64) {
     const double nan = tally_nan_f64();
     switch (what) {
-    case TALLY_QUICK_SUM:
+    case TALLY_RESULT_SUM:
         TALLY_EACH(0, or_zero(tally_nearest(joined(sums, b->sums, s), is_f64), joined(sums, b->sums, s))) break;
-    case TALLY_QUICK_MEAN:
-        TALLY_EACH(nan, or_zero(tally_quick_mean(joined(sums, b->sums, s), (double)b->lengths[s], is_f64),
+    case TALLY_RESULT_MEAN:
+        TALLY_EACH(nan, or_zero(tally_rounded_mean(joined(sums, b->sums, s), (double)b->lengths[s], is_f64),
                                 joined(sums, b->sums, s)))
         break;
-    case TALLY_QUICK_ROOT:
-        TALLY_EACH(0, or_zero(tally_quick_root(joined(sums, b->sums, s), is_f64), joined(sums, b->sums, s))) break;
-    case TALLY_QUICK_SPREAD:
-        TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s),
-                                           (double)b->lengths[s], (double)b->ddof, 0, is_f64))
+    case TALLY_RESULT_ROOT:
+        TALLY_EACH(0, or_zero(tally_rounded_root(joined(sums, b->sums, s), is_f64), joined(sums, b->sums, s))) break;
+    case TALLY_RESULT_SPREAD:
+        TALLY_EACH(nan, tally_rounded_spread(joined(sums, b->sums, s), joined(products, b->products, s),
+                                             (double)b->lengths[s], (double)b->ddof, 0, is_f64))
         break;
     default:
-        TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s),
-                                           (double)b->lengths[s], (double)b->ddof, 1, is_f64))
+        TALLY_EACH(nan, tally_rounded_spread(joined(sums, b->sums, s), joined(products, b->products, s),
+                                             (double)b->lengths[s], (double)b->ddof, 1, is_f64))
     }
 }
 /* Parts that a number has not are zeros. */
@@ -72,65 +72,65 @@ TALLY_INLINE TALLY_TARGET int32_t is_clear(double q) {
                   past_tie = ((bits + 16) & 0x1fffffff) - ((1 << 28) + 16);
     return ((past_tie > 8) | (past_tie < -8)) & (exponent >= 1023 - 126);
 }
-TALLY_INLINE TALLY_TARGET tally_quick most_means(tally_pair sum, double n, const int is_f64) {
-    tally_quick quick;
+TALLY_INLINE TALLY_TARGET tally_rounded most_means(tally_pair sum, double n, const int is_f64) {
+    tally_rounded rounded;
     if (is_f64) {
         const double r = 1 / n, q = sum.high * r;
-        quick = tally_corrected(q, correction(sum.high, q, n, sum.low, r));
-        quick.sure &= tally_in_reach(sum.high);
+        rounded = tally_corrected(q, correction(sum.high, q, n, sum.low, r));
+        rounded.sure &= tally_in_reach(sum.high);
     } else { /* many a mean of few f32 is a tie, which only an exact quotient can tell */
         const double q = sum.high / n;
         const tally_pair product = tally_two_product(q, n);
-        quick.value = q;
-        quick.sure = (is_clear(q) | ((product.high == sum.high) & (product.low == 0) & (sum.low == 0))) &
-                     tally_in_reach(sum.high);
+        rounded.value = q;
+        rounded.sure = (is_clear(q) | ((product.high == sum.high) & (product.low == 0) & (sum.low == 0))) &
+                       tally_in_reach(sum.high);
     }
-    return or_zero(quick, sum);
+    return or_zero(rounded, sum);
 }
-TALLY_INLINE TALLY_TARGET tally_quick most_roots(tally_pair sum) {
-    tally_quick quick;
-    quick.value = tally_sqrt_f64(sum.high);
-    quick.sure = is_clear(quick.value);
-    return or_zero(quick, sum);
+TALLY_INLINE TALLY_TARGET tally_rounded most_roots(tally_pair sum) {
+    tally_rounded rounded;
+    rounded.value = tally_sqrt_f64(sum.high);
+    rounded.sure = is_clear(rounded.value);
+    return or_zero(rounded, sum);
 }
-/* As tally_quick_spread (roots as f32 only), where not so much cancels that it shows in an f32. Of one value, or no
+/* As tally_rounded_spread (roots as f32 only), where not so much cancels that it shows in an f32. Of one value, or no
  * more than ddof, it gives nothing of use. */
-TALLY_INLINE TALLY_TARGET tally_quick most_spreads(tally_pair sum, tally_pair squares, double n, double ddof,
-                                                   const int root, const int is_f64) {
+TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair squares, double n, double ddof,
+                                                     const int root, const int is_f64) {
     const tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high),
                      d = tally_two_sum(a.high, -b.high);
     const tally_pair left =
         tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
     const double divisor = n * (n - ddof), r = 1 / divisor, q = left.high * r, all = a.high + b.high;
-    tally_quick quick;
+    tally_rounded rounded;
     if (is_f64) {
         const double c = correction(left.high, q, divisor, left.low, r);
         const double slack = all * 0x1p-97 * r + (c < 0 ? -c : c) * 0x1p-40 + q * 0x1p-98;
-        quick.value = q + (c - slack);
-        quick.sure = quick.value == q + (c + slack);
+        rounded.value = q + (c - slack);
+        rounded.sure = rounded.value == q + (c + slack);
         const int32_t none =
             (sum.low == 0) & (squares.low == 0) & (a.high == b.high) & (a.low == b.low); /* nothing deviates */
-        quick.sure = none | (quick.sure & tally_in_reach(left.high));
-        quick.value = none ? 0 : quick.value;
+        rounded.sure = none | (rounded.sure & tally_in_reach(left.high));
+        rounded.value = none ? 0 : rounded.value;
     } else {
-        quick.value = root ? tally_sqrt_f64(q) : q;
-        quick.sure = (left.high > all * 0x1p-40) & is_clear(quick.value);
+        rounded.value = root ? tally_sqrt_f64(q) : q;
+        rounded.sure = (left.high > all * 0x1p-40) & is_clear(rounded.value);
     }
-    quick.sure &= (tally_in_reach(squares.high) | (squares.high == 0)) & ((sum.high == 0) | tally_in_reach(sum.high));
-    return quick;
+    rounded.sure &= (tally_in_reach(squares.high) | (squares.high == 0)) & ((sum.high == 0) | tally_in_reach(sum.high));
+    return rounded;
 }
 /* `nothing`: the result of no values; of less than `least` others it is 0. fine: whether a result of some is certain.
  */
-#define TALLY_MOST(nothing, least, fine, expression)                                                     \
-    for (int s = 0; s < b->padded; s++) {                                                                \
-        const tally_quick quick = expression;                                                            \
-        const double value = b->lengths[s] < least ? (b->lengths[s] == 0 ? (nothing) : 0) : quick.value; \
-        if (is_f64)                                                                                      \
-            b->values[s] = value;                                                                        \
-        else                                                                                             \
-            b->narrow[s] = (float)value;                                                                 \
-        b->sure[s] = (fine) | (b->lengths[s] == 0);                                                      \
-        doubt |= !b->sure[s];                                                                            \
+#define TALLY_MOST(nothing, least, fine, expression)                                                       \
+    for (int s = 0; s < b->padded; s++) {                                                                  \
+        const tally_rounded rounded = expression;                                                          \
+        const double value = b->lengths[s] < least ? (b->lengths[s] == 0 ? (nothing) : 0) : rounded.value; \
+        if (is_f64)                                                                                        \
+            b->values[s] = value;                                                                          \
+        else                                                                                               \
+            b->narrow[s] = (float)value;                                                                   \
+        b->sure[s] = (fine) | (b->lengths[s] == 0);                                                        \
+        doubt |= !b->sure[s];                                                                              \
     }
 TALLY_INLINE TALLY_TARGET int32_t count_unsure(const tally__batch *b) {
     int32_t unsure = 0;
@@ -144,22 +144,22 @@ TALLY_INLINE TALLY_TARGET bool finalize_most(tally__batch *b, int what, const in
     const int32_t ddof = b->ddof;
     int32_t doubt = 0;
 #define TALLY_SPREAD(root)                                                                                     \
-    TALLY_MOST(nan, 2, (quick.sure | (b->lengths[s] == 1)) & (b->lengths[s] > ddof),                           \
+    TALLY_MOST(nan, 2, (rounded.sure | (b->lengths[s] == 1)) & (b->lengths[s] > ddof),                         \
                most_spreads(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s], \
                             (double)ddof, root, is_f64))
-    if (what == TALLY_QUICK_MEAN)
-        TALLY_MOST(nan, 1, quick.sure, most_means(joined(sums, b->sums, s), (double)b->lengths[s], is_f64))
-    else if (what == TALLY_QUICK_ROOT && !is_f64)
-        TALLY_MOST(0, 1, quick.sure, most_roots(joined(sums, b->sums, s)))
-    else if (what == TALLY_QUICK_SPREAD)
+    if (what == TALLY_RESULT_MEAN)
+        TALLY_MOST(nan, 1, rounded.sure, most_means(joined(sums, b->sums, s), (double)b->lengths[s], is_f64))
+    else if (what == TALLY_RESULT_ROOT && !is_f64)
+        TALLY_MOST(0, 1, rounded.sure, most_roots(joined(sums, b->sums, s)))
+    else if (what == TALLY_RESULT_SPREAD)
         TALLY_SPREAD(0)
-    else if (what == TALLY_QUICK_SPREAD_ROOT && !is_f64)
+    else if (what == TALLY_RESULT_SPREAD_ROOT && !is_f64)
         TALLY_SPREAD(1)
     else
         return false;
 #undef TALLY_SPREAD
-    if (what == TALLY_QUICK_SPREAD && is_f64 && doubt) b->unsure = count_unsure(b);
-    return doubt == 0 || (what == TALLY_QUICK_SPREAD && is_f64);
+    if (what == TALLY_RESULT_SPREAD && is_f64 && doubt) b->unsure = count_unsure(b);
+    return doubt == 0 || (what == TALLY_RESULT_SPREAD && is_f64);
 }
 
 /* ---- a batch ---- */
@@ -208,7 +208,7 @@ static TALLY_TARGET void finalize_vague(tally__batch *b, int what) {
 /* Results of scaled values as those of the values. Of f64 only the exponent differs, but for subnormals, which are
  * rounded twice: that shows where the first time has given a tie of the second. */
 static TALLY_TARGET void unscale(tally__batch *b, int what) {
-    const bool is_once = what != TALLY_QUICK_SPREAD && (what >= TALLY_QUICK_ROOT || !b->of_products);
+    const bool is_once = what != TALLY_RESULT_SPREAD && (what >= TALLY_RESULT_ROOT || !b->of_products);
     for (int s = 0; s < b->count; s++) {
         const int32_t by = b->scale_x[s] + (is_once ? 0 : b->scale_y[s]);
         const double value = b->values[s], size = value < 0 ? -value : value;

@@ -150,7 +150,7 @@ static inline double tally__plain_total(tally__plain_sums sums, int parts, int s
 }
 
 /* What is made of the parts. */
-enum { TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_ROOT, TALLY_QUICK_SPREAD, TALLY_QUICK_SPREAD_ROOT };
+enum { TALLY_RESULT_SUM, TALLY_RESULT_MEAN, TALLY_RESULT_ROOT, TALLY_RESULT_SPREAD, TALLY_RESULT_SPREAD_ROOT };
 
 enum { TALLY_HEADS_SLACK = 16 };
 
