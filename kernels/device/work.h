@@ -60,7 +60,7 @@ enum {
 };
 /* Of production/prefix.h: bytes of a tile's values and ends, at most, and of positions from one diagonal to the
  * next; for values of so many bytes, threads of a block; the levels of a value, half as many as those of a product;
- * bytes of an end; and of a tile's room in shared memory. With more levels, an end's sums take more room, and more
+ * bytes of an end; and of a tile's buffer in shared memory. With more levels, an end's sums take more space, and more
  * threads have shorter chunks. */
 enum {
     TALLY_PREFIX_TILE_MOST = 14336,

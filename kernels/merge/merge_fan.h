@@ -301,7 +301,7 @@ TALLY_FN void TALLY_F(put_origins)(const tally_merge_work *merge, const TALLY_F(
 TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * shared, int64_t first, int64_t begin,
                             int64_t until, uint16_t *order, int32_t has_origins) {
     const int32_t packed = merge->packed, n = (int32_t)(until - begin);
-    int32_t room = 0, is_bad = 0;
+    int32_t end = 0, is_bad = 0;
     TALLY_F(layout) layout;
     if (tally_thread() < TALLY_MERGE_FAN) TALLY_F(cut)(merge, shared, first, begin, until, tally_thread());
     tally_barrier();
@@ -314,10 +314,10 @@ TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * sha
     TALLY_UNROLL
     for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
         const int32_t bytes = TALLY_MERGE_BITS / 8, behind = (int32_t)((uint64_t)shared->pieces[i].data % 16) / bytes;
-        layout.at[i] = room + ((packed & TALLY_MERGE_FROM_PACKED) != 0 ? behind : 0);
+        layout.at[i] = end + ((packed & TALLY_MERGE_FROM_PACKED) != 0 ? behind : 0);
         layout.counts[i] = shared->pieces[i].count;
         if (has_origins && tally_thread() == 0) shared->pieces[i].at = layout.at[i];
-        room = (layout.at[i] + layout.counts[i] + 16 / bytes - 1) & -(16 / bytes);
+        end = (layout.at[i] + layout.counts[i] + 16 / bytes - 1) & -(16 / bytes);
         TALLY_F(bring)(merge, shared->values + layout.at[i], &shared->pieces[i]);
     }
     tally_copied();

@@ -22,8 +22,8 @@ TALLY_FN void copy_ends(const tally_segments_work *work, const opening_t *o, cha
     }
 }
 
-/* Entries of 8 bytes become their distances from `origin`, which take the first half of their room. All are read before
- * any is overwritten, as those lie before what is still to be read. */
+/* Entries of 8 bytes become their distances from `origin`, which take the first half of their space. All are read
+ * before any is overwritten, as those lie before what is still to be read. */
 TALLY_FN void narrow_entries(char *entries, int32_t count, int64_t origin) {
     enum { EACH = 4 };
     TALLY_ROLLED

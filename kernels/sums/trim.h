@@ -24,10 +24,10 @@ TALLY_FN tally_used_limbs tally_find_limbs(const int64_t *limbs, int32_t count) 
 
 /* Limbs `first` to `end` and room for carries, in place: the evidence moves up to them. For one thread. */
 TALLY_FN void tally_trim(tally_number *number, int64_t *words, int32_t first, int32_t end) {
-    int32_t room = number->count - first, used = end > first ? end - first : 0;
+    int32_t capacity = number->count - first, used = end > first ? end - first : 0;
     for (int32_t k = TALLY_EVIDENCE - 1; k >= 0; k--) words[first + k] = words[k];
     number->words = words + first;
-    number->count = used + 2 < room ? used + 2 : room;
+    number->count = used + 2 < capacity ? used + 2 : capacity;
     number->origin += 32 * first;
 }
 

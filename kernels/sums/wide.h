@@ -111,10 +111,10 @@ TALLY_LONG double tally_quotient(tally_u128 a, uint64_t b, int root) {
 typedef struct tally_wide_words {
     int64_t words[TALLY_EVIDENCE + 6];
 } tally_wide_words;
-TALLY_LONG tally_number tally_number_of(tally_wide a, tally_wide_words *room) {
-    tally_number number = {room->words, 6, 0};
-    int64_t *limbs = room->words + TALLY_EVIDENCE;
-    for (int k = 0; k < TALLY_EVIDENCE; k++) room->words[k] = k == TALLY_OTHER;
+TALLY_LONG tally_number tally_number_of(tally_wide a, tally_wide_words *space) {
+    tally_number number = {space->words, 6, 0};
+    int64_t *limbs = space->words + TALLY_EVIDENCE;
+    for (int k = 0; k < TALLY_EVIDENCE; k++) space->words[k] = k == TALLY_OTHER;
     limbs[0] = (int64_t)(a.w0 & 0xffffffff);
     limbs[1] = (int64_t)(a.w0 >> 32);
     limbs[2] = (int64_t)(a.w1 & 0xffffffff);
@@ -125,23 +125,23 @@ TALLY_LONG tally_number tally_number_of(tally_wide a, tally_wide_words *room) {
 }
 /* sum / n */
 TALLY_RARE double tally_wide_mean(tally_wide sum, uint64_t n, tally_format format) {
-    tally_wide_words room;
+    tally_wide_words space;
     int negative = (int64_t)sum.w2 < 0;
     if (format.digits == 53 && sum.w2 == tally_sign_word(sum.w1) && n > 0) {
         tally_u128 both = (tally_u128)sum.w1 << 64 | sum.w0;
         double magnitude = tally_quotient(negative ? 0 - both : both, n, 0);
         return negative ? -magnitude : magnitude;
     }
-    return tally_clean_f64(tally_sum_result(tally_number_of(sum, &room), n, format));
+    return tally_clean_f64(tally_sum_result(tally_number_of(sum, &space), n, format));
 }
 TALLY_RARE double tally_wide_root(tally_wide squares, tally_format format) {
-    tally_wide_words room;
+    tally_wide_words space;
     if (format.digits == 53 && squares.w2 == 0) return tally_quotient((tally_u128)squares.w1 << 64 | squares.w0, 1, 1);
-    return tally_root_result(tally_number_of(squares, &room), format);
+    return tally_root_result(tally_number_of(squares, &space), format);
 }
 /* The variance, or its root, of n values. */
 TALLY_RARE double tally_wide_spread(tally_wide sum, tally_wide squares, int64_t n, const tally_final *final) {
-    tally_wide_words room, rooms;
+    tally_wide_words space, more_space;
     /* n squares below 2^126 bounds sum^2 too. */
     if (final->format.digits == 53 && n > final->ddof && n < (int64_t)1 << 31 && squares.w2 == 0 &&
         squares.w1 >> 31 == 0) {
@@ -150,8 +150,8 @@ TALLY_RARE double tally_wide_spread(tally_wide sum, tally_wide squares, int64_t 
         return tally_quotient(both * (uint64_t)n - (tally_u128)size * size, (uint64_t)n * (uint64_t)(n - final->ddof),
                               final->root);
     }
-    return tally_clean_f64(
-        tally_spread_result(tally_number_of(sum, &room), tally_number_of(squares, &rooms), n, final, final->format));
+    return tally_clean_f64(tally_spread_result(tally_number_of(sum, &space), tally_number_of(squares, &more_space), n,
+                                               final, final->format));
 }
 /* A sum as final.as says, in 64 bits: an integer, the nearest one if it does not fit (then *flags says so), or a
  * double's bits. */
