@@ -164,15 +164,16 @@ static tally_status find_far_segments(const tally__spec *spec, const tally__back
     return plan != NULL ? tally__check_plan(plan, gpu) : TALLY_OK;
 }
 
-/* A GPU's nodes, for host memory, pass through memory of the GPU's. What kernels see is told: the call waits anyway. */
+/* A GPU's nodes, for host memory, pass through memory of the GPU's. What kernels find is reported: the call waits
+ * anyway. */
 static tally_status reduce_through_gpu(const tally__backend *gpu, const tally__spec *spec, const tally__input *in,
                                        const tally__node_parts *what, void *nodes) {
     const size_t bytes = (size_t)what->results * spec->kernel->node_bytes;
-    tally__spec told = *spec;
+    tally__spec checked = *spec;
     void *there;
-    told.options.checked = 1;
+    checked.options.checked = 1;
     TALLY_TRY(gpu->nodes->allocate(spec, in->x, bytes, &there));
-    tally_status status = gpu->nodes->reduce(&told, in, what, there);
+    tally_status status = gpu->nodes->reduce(&checked, in, what, there);
     if (status == TALLY_OK) status = gpu->nodes->fetch(spec, nodes, there, bytes);
     const tally_status released = gpu->nodes->release(spec, there);
     return status == TALLY_OK ? released : status;

@@ -36,8 +36,8 @@ typedef struct worker {
     _Atomic(team *) team;
 } worker;
 
-/* Whoever reads or changes the lists holds the lock. `changed` is told of each team that is given or has returned,
- * where somebody may sleep. */
+/* Whoever reads or changes the lists holds the lock. `changed` is signalled for each team that is given or has
+ * returned, where somebody may sleep. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -70,8 +70,8 @@ static void watch_forks(void) { knows_forks = pthread_atfork(before_fork, in_par
 
 /* ---- waiting ---- */
 
-/* Tells those that sleep; behind a change that they wait for. */
-static void tell(void) {
+/* Wakes those that sleep; behind a change that they wait for. */
+static void wake(void) {
     if (pool.sleepers == 0) return;
     pthread_mutex_lock(&pool.lock);
     pthread_cond_broadcast(&pool.changed);
@@ -107,7 +107,7 @@ static void *live(void *argument) {
         pool.idle = w;
         pthread_mutex_unlock(&pool.lock);
         t->at_work--; /* the last that is known of the team */
-        tell();
+        wake();
     }
     return NULL;
 }
@@ -183,7 +183,7 @@ void tally__pool_run(int threads, tally__pool_work *work, void *job) {
         pthread_once(&once, watch_forks);
         for (int k = 1; k < threads && knows_forks && hire(&t); k++) {
         }
-        tell();
+        wake();
     }
     work(job);
     if (threads > 1) await(is_over, &t);

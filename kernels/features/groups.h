@@ -1,4 +1,4 @@
-/* What the kernels of production/groups.h are told. Groups are segments of vectors: segment s is at places offsets[s]
+/* Parameters of the kernels of production/groups.h. Groups are segments of vectors: segment s is at places offsets[s]
  * to offsets[s + 1] - 1, and `order` or `begins` says which vector is at a place. */
 #ifndef TALLY_GROUPS_H
 #define TALLY_GROUPS_H
@@ -30,7 +30,7 @@ typedef struct tally_group_work {
     int32_t shift; /* of the digit in a key */
     /* Groups. */
     int32_t offset_bytes;
-    const char *offsets;   /* or NULL: each segment has `length` vectors */
+    const char *offsets; /* or NULL: each segment has `length` vectors */
     int64_t length;
     const uint32_t *order; /* the vector at each place, or NULL */
     const int64_t *begins; /* the first vector of each segment, or NULL; both NULL: places are vectors */

@@ -1,4 +1,4 @@
-/* What the kernels of production/merge.h are told: on the host as well. */
+/* Parameters of the kernels of production/merge.h: on the host as well. */
 #ifndef TALLY_MERGE_WORK_H
 #define TALLY_MERGE_WORK_H
 

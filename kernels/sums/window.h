@@ -200,15 +200,15 @@ TALLY_LONG void tally_spread_columns(tally_spread *a, const tally_magnitude *sum
     TALLY_ROLLED
     while (a->top >= from && a->word[a->top] == 0) a->top--;
 }
-/* Whether columns from number `from` on tell the window. What is left out is less than 2^(32 * (from + 3)): sums have
+/* Whether columns from number `from` on decide the window. What is left out is less than 2^(32 * (from + 3)): sums have
  * fewer than 2^7 words, n less than 2^64. So it neither reaches the window nor makes what is below it 0, if some word
  * in between is neither 0 nor full. */
-TALLY_FN int32_t tally_spread_is_told(const tally_spread *a, int32_t from) {
-    int32_t is_told = 0;
+TALLY_FN int32_t tally_spread_is_decided(const tally_spread *a, int32_t from) {
+    int32_t is_decided = 0;
     TALLY_ROLLED
     for (int32_t i = from + 3; i < a->top + 1 - TALLY_WINDOW_WORDS; i++)
-        is_told |= a->word[i] != 0 && a->word[i] != 0xffffffff;
-    return is_told;
+        is_decided |= a->word[i] != 0 && a->word[i] != 0xffffffff;
+    return is_decided;
 }
 
 /* The leading words of n * squares - sum^2. Both numbers are settled, and the origin of squares is twice that of sum.
@@ -224,7 +224,7 @@ TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_numbe
     if (x.last - x.first > COLUMNS) {
         from = 2 * x.last + 2 - COLUMNS;
         tally_spread_columns(&t, &x, squares, n, from);
-        if (!tally_spread_is_told(&t, from)) from = 0;
+        if (!tally_spread_is_decided(&t, from)) from = 0;
     }
     if (from == 0) {
         TALLY_ROLLED

@@ -299,8 +299,8 @@ bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile,
 
 /* ---- plain sums ---- */
 
-/* Whether the machine tells that it rounded a result; emulators may not (Valgrind does not). */
-static bool tells_rounding(void) {
+/* Whether the machine reports that it rounded a result; emulators may not (Valgrind does not). */
+static bool reports_rounding(void) {
     static _Atomic int found; /* 1: no, 2: yes */
     if (found == 0) {
         volatile double one = 1, three = 3, exact, rounded;
@@ -352,7 +352,7 @@ tally__plain_outcome tally__sum_plainly(const tally__plain *plain, const void *x
                                         int count, tally__plain_made *made) {
     tally__plain_sum *const *const of = tally__cpu_tiles()->plain[plain->is_f64];
     bool was, finite = true, rounded;
-    if (!tells_rounding()) return TALLY_PLAIN_ROUNDED;
+    if (!reports_rounding()) return TALLY_PLAIN_ROUNDED;
     was = tally__take_inexact();
     if (plain->has_sums && plain->has_products && count == 1)
         finite = tally__cpu_tiles()->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums,

@@ -39,15 +39,15 @@ tally_status tally_gpu_describe(int ordinal, tally_gpu_info *info) {
     TALLY_TRY(count_gpus(&driver, &count));
     TALLY_CHECK(ordinal >= 0 && ordinal < count, NO_DEVICE, "there is no GPU %d: the driver has %d, counted from 0",
                 ordinal, count);
-#define TELL(call, what) TALLY_TRY(tally__gpu_check(driver, driver->call, "tell its " what))
-    TELL(device_get(&device, ordinal), "number");
-    TELL(device_name(info->name, (int)sizeof info->name, device), "name");
-    TELL(device_attribute(&major, TALLY_CU_DEVICE_MAJOR, device), "architecture");
-    TELL(device_attribute(&minor, TALLY_CU_DEVICE_MINOR, device), "architecture");
-    TELL(device_attribute(&info->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, device), "multiprocessors");
-    TELL(device_memory(&bytes, device), "memory");
-    TELL(driver_version(&info->driver), "driver's version");
-#undef TELL
+#define ASK(call, what) TALLY_TRY(tally__gpu_check(driver, driver->call, "tell its " what))
+    ASK(device_get(&device, ordinal), "number");
+    ASK(device_name(info->name, (int)sizeof info->name, device), "name");
+    ASK(device_attribute(&major, TALLY_CU_DEVICE_MAJOR, device), "architecture");
+    ASK(device_attribute(&minor, TALLY_CU_DEVICE_MINOR, device), "architecture");
+    ASK(device_attribute(&info->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, device), "multiprocessors");
+    ASK(device_memory(&bytes, device), "memory");
+    ASK(driver_version(&info->driver), "driver's version");
+#undef ASK
     info->name[sizeof info->name - 1] = '\0';
     info->sm = 10 * major + minor;
     info->memory = bytes;

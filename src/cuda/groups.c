@@ -34,7 +34,7 @@ static tally_status launch_for(const job *j, tally__entry entry, int64_t n) {
                               &j->work);
 }
 
-/* What kernels of production/partition.h are told that make `count` + 1 offsets of an index. */
+/* Parameters of kernels of production/partition.h that make `count` + 1 offsets of an index. */
 static tally_offsets_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values,
                                      void *offsets, int offset_bytes) {
     return (tally_offsets_work){.partition = {.index = index,

@@ -122,7 +122,7 @@ static tally_status send_places(const tally__call *call, const tally__grouping *
 }
 
 /* Where segments begin and end that the host knows: begins and ends are copied to `copies`. */
-static tally_status tell_parts(const tally__call *call, const tally__parts *parts, tally__cu_address copies,
+static tally_status copy_parts(const tally__call *call, const tally__parts *parts, tally__cu_address copies,
                                tally_group_work *g) {
     const size_t bytes = (size_t)(parts->count / parts->inner) * sizeof(int64_t);
     *g = (tally_group_work){
@@ -221,7 +221,7 @@ static tally_status make_known(tally__call *call, const tally__parts *parts, con
     if (parts == NULL) return make_node(call, &m, to, 0);
     if (index > 0 && scratch.is_captured) /* a graph would read the index again: each segment has a launch */
         return make_long_nodes(call, parts, &m, 0, to);
-    TALLY_TRY(tell_parts(call, parts, *flags + FLAG_BYTES + own, &group));
+    TALLY_TRY(copy_parts(call, parts, *flags + FLAG_BYTES + own, &group));
     if (has_short_parts(call, parts))
         TALLY_TRY(make_parts(call, parts->count, &group, parts->length, least_long, to, *flags));
     return make_long_nodes(call, parts, &m, least_long, to);

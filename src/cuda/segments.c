@@ -10,7 +10,7 @@
 #include "segments/partition.h"
 #include "plan.h"
 
-/* A call with its partition, and what kernels are told. */
+/* A call with its partition, and the parameters of its kernels. */
 typedef struct job {
     tally__call *call;
     tally_segments segments;
@@ -311,7 +311,7 @@ tally_status tally__offsets_of_ids(const tally__call *c, const tally_offsets_wor
     return tally__call_launch(c, &kernels, TALLY_ENTRY_partition_segment_ids, blocks, TALLY_START_BEHIND, work);
 }
 
-/* What the kernels of production/partition.h are told. */
+/* Parameters of the kernels of production/partition.h. */
 static tally_offsets_work offsets_work(const tally_segments_work *work) {
     return (tally_offsets_work){work->partition, work->arrivals, work->out.flags, work->wanted};
 }

@@ -1,4 +1,4 @@
-/* Translation units: the texts of kernels/production that are compiled for a spec, and what each is told. */
+/* Translation units: the texts of kernels/production that are compiled for a spec, and the macros of each. */
 #define _GNU_SOURCE
 #include "cuda/units.h"
 
@@ -88,12 +88,12 @@ static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int 
 
 tally__merge_shape tally__merge_shape_of(int64_t bytes) {
     tally__merge_shape shape = {TALLY_MERGE_EACH_OF(bytes), TALLY_MERGE_FAN_OF(bytes), bytes < 4 ? 4 : 5},
-                       told = {0, 0, 0};
+                       given = {0, 0, 0};
     const char *named = secure_getenv("TALLY_MERGE_SHAPE");
-    if (named == NULL || sscanf(named, "%d,%d,%d", &told.each, &told.fan, &told.blocks) != 3) return shape;
-    if (told.each > 0 && told.each <= 32) shape.each = told.each;
-    if (told.fan == 2 || told.fan == 4 || told.fan == 8) shape.fan = told.fan;
-    if (told.blocks > 0 && told.blocks <= 8) shape.blocks = told.blocks;
+    if (named == NULL || sscanf(named, "%d,%d,%d", &given.each, &given.fan, &given.blocks) != 3) return shape;
+    if (given.each > 0 && given.each <= 32) shape.each = given.each;
+    if (given.fan == 2 || given.fan == 4 || given.fan == 8) shape.fan = given.fan;
+    if (given.blocks > 0 && given.blocks <= 8) shape.blocks = given.blocks;
     return shape;
 }
 
