@@ -232,7 +232,7 @@ mutation tie-down $file 'half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1)
 mutation subnormal-cut $file 'if (cut < format.least - a->exponent) cut = format.least - a->exponent;' ''
 mutation infinity-threshold $file 'top + a->exponent > format.infinite ?' 'top + a->exponent >= format.infinite - 1 ?'
 mutation spread-column $file 'column -= (tally_i128)((uint64_t)sum->word[i] * sum->word[at - i]);' 'if (i != first) column -= (tally_i128)((uint64_t)sum->word[i] * sum->word[at - i]);'
-mutation spread-told $file 'return is_told;' 'return 1;'
+mutation spread-decided $file 'return is_decided;' 'return 1;'
 mutation spread-large-n $file '(uint64_t)tally_limb_word(q, squares.count, at - 1) * (n >> 32)' '(uint64_t)tally_limb_word(q, squares.count, at) * (n >> 32)'
 
 file=kernels/sums/sums.h
@@ -243,9 +243,9 @@ mutation nan-decided $file 'plus && minus ? tally_nan_f64() :' ''
 
 file=kernels/sums/parts.h
 mutation rounding-to-odd $file 'bits += p.low != 0 && (bits & 1) == 0 ? away : 0;' ''
-mutation always-sure $file 'quick.sure = quick.value == q + (c + slack);' 'quick.sure = 1;'
-mutation always-around $file 'quick.sure = quick.value == (double)(float)(q + slack);' 'quick.sure = 1;'
-mutation spread-is-sure $file 'quick.sure = exact | (quick.value == r + (c + slack));' 'quick.sure = 1;'
+mutation always-sure $file 'rounded.sure = rounded.value == q + (c + slack);' 'rounded.sure = 1;'
+mutation always-around $file 'rounded.sure = rounded.value == (double)(float)(q + slack);' 'rounded.sure = 1;'
+mutation spread-is-sure $file 'rounded.sure = exact | (rounded.value == r + (c + slack));' 'rounded.sure = 1;'
 mutation zero-is-sure $file 'q.sure = p.high != 0;' 'q.sure = 1;'
 mutation ties-are-exact $file 'exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0)' 'exact = (back.high == rest.high)'
 mutation nothing-deviates $file 'some & whole & (a.high == b.high) & (a.low == b.low)' 'some & (a.high == b.high)'
@@ -255,7 +255,7 @@ mutation batch-mask $file '{-1, -1, -1, -1, -1, -1, -1, -1};' '{-1, -1, -1, -1, 
 mutation batch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'before[g] = anchor[k] - (s[g] - s[g]);'
 mutation batch-second-row $file '= s[g] + a;' '= s[g] + b;'
 mutation batch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
-mutation mean-of-nothing src/cpu/results_template.h 'TALLY_MOST(nan, 1, quick.sure' 'TALLY_MOST(0, 1, quick.sure'
+mutation mean-of-nothing src/cpu/results_template.h 'TALLY_MOST(nan, 1, rounded.sure' 'TALLY_MOST(0, 1, rounded.sure'
 mutation batch-padding $file 'batch->places[s] = offsets[count] - offsets[0];' 'batch->places[s] = 0;'
 
 file=src/cpu/plain_template.h
@@ -296,8 +296,8 @@ mutation plain-refused src/cpu/exact_template.h 'again = at + parts_together;' '
 mutation plain-products-origin src/cpu/exact_template.h 'add_plainly(node->products, 2 * TALLY_ORIGIN' 'add_plainly(node->products, TALLY_ORIGIN' avx512
 mutation plain-range src/cpu/exact_template.h 'node->low = least < node->low ? least : node->low;' 'node->low = least;' avx512
 mutation most-clear src/cpu/results_template.h '((past_tie > 8) | (past_tie < -8))' '((past_tie > 8) | (past_tie <= 8))'
-mutation most-corrected src/cpu/results_template.h 'quick.value = q + (c - slack);' 'quick.value = q;'
-mutation most-spread-sure src/cpu/results_template.h 'quick.sure = quick.value == q + (c + slack);' 'quick.sure = 1;'
+mutation most-corrected src/cpu/results_template.h 'rounded.value = q + (c - slack);' 'rounded.value = q;'
+mutation most-spread-sure src/cpu/results_template.h 'rounded.sure = rounded.value == q + (c + slack);' 'rounded.sure = 1;'
 mutation most-cancelled src/cpu/results_template.h '(left.high > all * 0x1p-40) & is_clear' 'is_clear'
 mutation most-deviations src/cpu/results_template.h '& (a.high == b.high) & (a.low == b.low); /*' '; /*'
 mutation most-ddof src/cpu/results_template.h '& (b->lengths[s] > ddof),' ','

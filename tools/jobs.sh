@@ -108,8 +108,8 @@ asan)
     # These take minutes, and other tests have the same kernels.
     skipped=()
     if [ -z "${WHOLE-}" ]; then
-        echo "gpu_segments_one_room, gpu_extremes: SKIPPED here; make check runs them (WHOLE=1 has all)"
-        skipped=(-E '^(gpu_segments_one_room|gpu_extremes)$')
+        echo "gpu_segments_one_buffer, gpu_extremes: SKIPPED here; make check runs them (WHOLE=1 has all)"
+        skipped=(-E '^(gpu_segments_one_buffer|gpu_extremes)$')
     fi
     unit_tests "${skipped[@]}"
     ;;

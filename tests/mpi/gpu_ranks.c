@@ -83,12 +83,12 @@ static void check(int rank, int ranks, tally_op op, tally_type type, bool is_awa
 /* So many nodes that they travel as windows. */
 static void check_windows(int rank, int ranks, tally_op op, tally_type type, bool is_aware) {
     enum { MANY = 200 };
-    const size_t bytes = tally_type_size(type), room = MANY * sizeof(tally_stats);
+    const size_t bytes = tally_type_size(type), space = MANY * sizeof(tally_stats);
     const char *x = data_of(type, CANCELLATION, EACH * ranks);
-    char *got = scratch(0, room), *wanted = scratch(1, room);
+    char *got = scratch(0, space), *wanted = scratch(1, space);
     void *mine = copy_to_gpu(x + (size_t)rank * EACH * bytes, EACH * bytes);
     const tally_array part = tally_in(mine, type, EACH), whole = tally_in(x, type, EACH * ranks);
-    memset(got, 0, room), memset(wanted, 0, room);
+    memset(got, 0, space), memset(wanted, 0, space);
     times_added = times_there = 0;
     for (int root = 0; root < 2; root++) {
         const tally_segments parts = tally_rows(1, EACH / MANY, MANY), all = tally_rows(1, ranks * EACH / MANY, MANY);
@@ -96,7 +96,7 @@ static void check_windows(int rank, int ranks, tally_op op, tally_type type, boo
         EXPECT_OK(root ? tally_mpi_reduce_segments(context, op, part, parts, out, 0, MPI_COMM_WORLD)
                        : tally_mpi_allreduce_segments(context, op, part, parts, out, MPI_COMM_WORLD));
         EXPECT_OK(tally_reduce_segments(NULL, op, whole, all, tally_out(wanted, TALLY_NATURAL, MANY)));
-        EXPECT_BITS(got, wanted, room, "many segments in GPU memory");
+        EXPECT_BITS(got, wanted, space, "many segments in GPU memory");
         if (root == 0) expect_place(op, type, is_aware);
     }
     release(mine);

@@ -44,25 +44,25 @@ static tally_array part(const whole *w, const char *values, int64_t from, int64_
     return (tally_array){values + (size_t)from * w->bytes, w->type, n, 0};
 }
 
-static tally_status perform_own(const whole *w, const tally_segments *cut, tally_output out) {
+static tally_status perform_own(const whole *w, const tally_segments *segments, tally_output out) {
     if (w->inputs != 2)
-        return cut != NULL ? tally_reduce_segments(w->context, w->op, part(w, w->x, 0, w->count), *cut, out)
-                           : tally_reduce(w->context, w->op, part(w, w->x, 0, w->count), out);
-    return perform(w->context, w->op, part(w, w->x, 0, w->count), part(w, w->y, 0, w->count), cut, out);
+        return segments != NULL ? tally_reduce_segments(w->context, w->op, part(w, w->x, 0, w->count), *segments, out)
+                                : tally_reduce(w->context, w->op, part(w, w->x, 0, w->count), out);
+    return perform(w->context, w->op, part(w, w->x, 0, w->count), part(w, w->y, 0, w->count), segments, out);
 }
 
 /* A rank has the result: the status and the bits of one process. Another: no complaint. */
-static void expect_results(const whole *w, const tally_segments *cut, int64_t results, int root, tally_status status,
-                           const char *what) {
+static void expect_results(const whole *w, const tally_segments *segments, int64_t results, int root,
+                           tally_status status, const char *what) {
     const char *got = scratch(HAVE, (size_t)results * w->result + 1);
     char *wanted = scratch(WANTED, (size_t)results * w->result + 1);
-    now.cut = what;
+    now.segments = what;
     if (root >= 0 && root != rank) {
         EXPECT(status == TALLY_OK || status == TALLY_EMPTY || status == TALLY_OVERFLOW, "rank %d of %d: %d, %s", rank,
                ranks, (int)status, tally_mpi_message());
         return;
     }
-    const tally_status due = perform_own(w, cut, tally_out(wanted, TALLY_NATURAL, results));
+    const tally_status due = perform_own(w, segments, tally_out(wanted, TALLY_NATURAL, results));
     EXPECT(status == due, "rank %d of %d: status %d (%s), due is %d", rank, ranks, (int)status, tally_mpi_message(),
            (int)due);
     for (int64_t i = 0; i < results; i++) {
@@ -80,21 +80,21 @@ static tally_output place(const whole *w, int64_t results) {
 /* ---- whole arrays ---- */
 
 /* Where each rank's values begin; the same on all ranks. Some have none. */
-static void draw_borders(int64_t count, uint64_t *random, int64_t *borders) {
-    borders[0] = 0;
+static void draw_boundaries(int64_t count, uint64_t *random, int64_t *boundaries) {
+    boundaries[0] = 0;
     for (int p = 1; p < ranks; p++) {
-        const int64_t left = count - borders[p - 1];
-        borders[p] = borders[p - 1] + (random_below(random, 3) ? random_below(random, left / 2 + 1) : 0);
+        const int64_t left = count - boundaries[p - 1];
+        boundaries[p] = boundaries[p - 1] + (random_below(random, 3) ? random_below(random, left / 2 + 1) : 0);
     }
-    borders[ranks] = count;
+    boundaries[ranks] = count;
 }
 
 static void check_whole(const whole *w, int root, uint64_t *random) {
-    int64_t borders[MOST_RANKS + 1];
+    int64_t boundaries[MOST_RANKS + 1];
     tally_status status;
-    draw_borders(w->count, random, borders);
-    const int64_t n = borders[rank + 1] - borders[rank];
-    const tally_array x = part(w, w->x, borders[rank], n), y = part(w, w->y, borders[rank], n);
+    draw_boundaries(w->count, random, boundaries);
+    const int64_t n = boundaries[rank + 1] - boundaries[rank];
+    const tally_array x = part(w, w->x, boundaries[rank], n), y = part(w, w->y, boundaries[rank], n);
     tally_output out = place(w, 1);
     if (root >= 0 && rank != root) out = tally_out(NULL, TALLY_F16, 0); /* nobody looks */
     if (w->inputs == 2)
@@ -120,11 +120,11 @@ static void draw_shared(const whole *w, uint64_t *random, shared *g) {
     char *x = scratch(OWN, (size_t)w->count * w->bytes + 1), *y = scratch(OWN_Y, (size_t)w->count * w->bytes + 1);
     g->offsets[0] = g->own[0] = 0;
     for (int s = 0; s < SEGMENTS; s++) {
-        int64_t borders[MOST_RANKS + 1];
+        int64_t boundaries[MOST_RANKS + 1];
         const int64_t left = w->count - g->offsets[s], at = g->own[s];
         const int64_t length = s == SEGMENTS - 1 ? left : random_below(random, left / 2 + 1);
-        draw_borders(length, random, borders);
-        const int64_t n = borders[rank + 1] - borders[rank], from = g->offsets[s] + borders[rank];
+        draw_boundaries(length, random, boundaries);
+        const int64_t n = boundaries[rank + 1] - boundaries[rank], from = g->offsets[s] + boundaries[rank];
         memcpy(x + (size_t)at * w->bytes, w->x + (size_t)from * w->bytes, (size_t)n * w->bytes);
         memcpy(y + (size_t)at * w->bytes, w->y + (size_t)from * w->bytes, (size_t)n * w->bytes);
         for (int64_t i = at; i < at + n; i++) g->ids[i] = s;
@@ -186,10 +186,10 @@ static void check_many_segments(const whole *w, int root, uint64_t *random) {
     tally_status status;
     for (int s = 0; s <= MANY; s++) offsets[s] = w->count * s / MANY;
     for (int s = 0; s < MANY; s++) {
-        int64_t borders[MOST_RANKS + 1];
-        draw_borders(offsets[s + 1] - offsets[s], random, borders);
-        begins[s] = offsets[s] + borders[rank];
-        ends[s] = offsets[s] + borders[rank + 1];
+        int64_t boundaries[MOST_RANKS + 1];
+        draw_boundaries(offsets[s + 1] - offsets[s], random, boundaries);
+        begins[s] = offsets[s] + boundaries[rank];
+        ends[s] = offsets[s] + boundaries[rank + 1];
     }
     const tally_segments own = tally_begin_end(begins, ends, TALLY_I64, MANY),
                          all = tally_offsets(offsets, TALLY_I64, MANY);
@@ -208,13 +208,13 @@ static void check_many_segments(const whole *w, int root, uint64_t *random) {
 static void test_operators(void) {
     subject s = {.op = -1};
     uint64_t random = seed;
-    for (int turn = 0; next_subject(&s); turn++) {
-        const data_class class = (data_class)((turn + turn / DATA_CLASSES) % DATA_CLASSES);
-        const int root = turn % 4 == 3 ? (int)random_below(&random, ranks) : -1;
+    for (int trial = 0; next_subject(&s); trial++) {
+        const data_class class = (data_class)((trial + trial / DATA_CLASSES) % DATA_CLASSES);
+        const int root = trial % 4 == 3 ? (int)random_below(&random, ranks) : -1;
         whole w = whole_of(&s, class, random_below(&random, 4) ? random_below(&random, 4000) : 0);
         check_whole(&w, root, &random);
         check_segments(&w, root, &random);
-        const int64_t n = turn % 5 == 0 ? random_below(&random, ranks + 1) : random_below(&random, 300);
+        const int64_t n = trial % 5 == 0 ? random_below(&random, ranks + 1) : random_below(&random, 300);
         w = whole_of(&s, class, n * ranks);
         check_elements(&w, n, root);
         int adds = 0;
@@ -223,7 +223,7 @@ static void test_operators(void) {
             w = whole_of(&s, class, random_below(&random, 2000));
             check_many_segments(&w, root, &random);
         }
-        if (turn % 16 == 0) { /* longer than what travels as nodes of whatever size */
+        if (trial % 16 == 0) { /* longer than what travels as nodes of whatever size */
             w = whole_of(&s, class, 8000 * ranks);
             check_elements(&w, 8000, root);
         }
@@ -365,7 +365,7 @@ static tally_status make_mistake(enum mistake mistake, bool it_is_me, tally_cont
     double results[2];
     tally_array in = tally_in(x, TALLY_F64, 4);
     tally_output out = tally_out(results, TALLY_NATURAL, 2);
-    tally_segments cut = tally_offsets(offsets, TALLY_I64, 2);
+    tally_segments segments = tally_offsets(offsets, TALLY_I64, 2);
     tally_op op = TALLY_SUM;
     tally_context *context = starved;
     int root = 0;
@@ -382,7 +382,7 @@ static tally_status make_mistake(enum mistake mistake, bool it_is_me, tally_cont
         case OTHER_TYPE: in.type = TALLY_I64; break;
         case OTHER_OPTIONS: context = NULL; break;
         case OTHER_OUT_TYPE: out.type = TALLY_F32; break;
-        case OTHER_COUNT_OF_SEGMENTS: cut.count = 1; break;
+        case OTHER_COUNT_OF_SEGMENTS: segments.count = 1; break;
         case OTHER_ROOT: root = ranks - 1; break;
         default: break;
         }
@@ -396,10 +396,10 @@ static tally_status make_mistake(enum mistake mistake, bool it_is_me, tally_cont
         return it_is_me ? tally_mpi_allreduce(NULL, op, in, out, MPI_COMM_WORLD)
                         : tally_mpi_allreduce_segments(NULL, op, in, tally_rows(1, 4, 1), out, MPI_COMM_WORLD);
     case OTHER_OPTIONS:
-    case NO_MEMORY_FOR_STATES: return tally_mpi_allreduce_segments(context, op, in, cut, out, MPI_COMM_WORLD);
+    case NO_MEMORY_FOR_STATES: return tally_mpi_allreduce_segments(context, op, in, segments, out, MPI_COMM_WORLD);
     case NULL_DATA:
     case NEGATIVE_COUNT: return tally_mpi_allreduce_elements(NULL, op, in, out, MPI_COMM_WORLD);
-    default: return tally_mpi_allreduce_segments(NULL, op, in, cut, out, MPI_COMM_WORLD);
+    default: return tally_mpi_allreduce_segments(NULL, op, in, segments, out, MPI_COMM_WORLD);
     }
 }
 
@@ -415,7 +415,7 @@ static void test_mistakes(void) {
     for (int mistake = 0; mistake < MISTAKES; mistake++)
         for (int who = first; who < ranks; who += step) {
             const bool alone_is_fine = ranks == 1 && mistake >= OTHER_OPERATOR && mistake <= OTHER_FUNCTION;
-            now = (scene){.op = TALLY_SUM, .type = TALLY_F64, .size = mistake, .cut = "mistakes"};
+            now = (scene){.op = TALLY_SUM, .type = TALLY_F64, .size = mistake, .segments = "mistakes"};
             has_memory = mistake != NO_MEMORY_FOR_STATES || who != rank;
             const tally_status status = make_mistake((enum mistake)mistake, who == rank, context);
             has_memory = 1;
@@ -433,7 +433,7 @@ static void test_mistakes(void) {
 /* Each of the twelve functions, of which one rank is refused. */
 enum call { ARRAY, SEGMENTS_OF, ELEMENTS_OF, KINDS };
 static tally_status call_one(enum call kind, bool has_root, bool is_pair, tally_op op, tally_array x, tally_array y,
-                             tally_segments cut, tally_output out, int root) {
+                             tally_segments segments, tally_output out, int root) {
     tally_context *c = NULL;
     const MPI_Comm comm = MPI_COMM_WORLD;
     if (kind == ARRAY && !is_pair)
@@ -442,11 +442,11 @@ static tally_status call_one(enum call kind, bool has_root, bool is_pair, tally_
         return has_root ? tally_mpi_reduce_pair(c, op, x, y, out, root, comm)
                         : tally_mpi_allreduce_pair(c, op, x, y, out, comm);
     if (kind == SEGMENTS_OF && !is_pair)
-        return has_root ? tally_mpi_reduce_segments(c, op, x, cut, out, root, comm)
-                        : tally_mpi_allreduce_segments(c, op, x, cut, out, comm);
+        return has_root ? tally_mpi_reduce_segments(c, op, x, segments, out, root, comm)
+                        : tally_mpi_allreduce_segments(c, op, x, segments, out, comm);
     if (kind == SEGMENTS_OF)
-        return has_root ? tally_mpi_reduce_segments_pair(c, op, x, y, cut, out, root, comm)
-                        : tally_mpi_allreduce_segments_pair(c, op, x, y, cut, out, comm);
+        return has_root ? tally_mpi_reduce_segments_pair(c, op, x, y, segments, out, root, comm)
+                        : tally_mpi_allreduce_segments_pair(c, op, x, y, segments, out, comm);
     if (!is_pair)
         return has_root ? tally_mpi_reduce_elements(c, op, x, out, root, comm)
                         : tally_mpi_allreduce_elements(c, op, x, out, comm);
@@ -469,7 +469,7 @@ static void test_every_call(void) {
                 (what == NO_SEGMENTS && kind != SEGMENTS_OF))
                 continue;
             if (what == NO_RESULTS && has_root && who != 0) continue; /* others' out is not looked at */
-            now = (scene){.type = TALLY_F64, .size = number, .segment = what, .cut = "every call"};
+            now = (scene){.type = TALLY_F64, .size = number, .segment = what, .segments = "every call"};
             const tally_array left = tally_in(is_me && what == NO_VALUES ? NULL : x, TALLY_F64, 4),
                               right = tally_in(x, TALLY_F64, is_me && what == SHORT_PAIR ? 3 : 4);
             const tally_status status =

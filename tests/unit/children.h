@@ -11,12 +11,12 @@ int in_child(int (*body)(void));
 
 /* In children, where cmocka's assertions are of no use: says what was wrong and returns WRONG. */
 enum { WRONG = 99 };
-#define CHILD_CHECK(condition)                                                                                  \
-    do {                                                                                                        \
-        if (!(condition)) {                                                                                     \
+#define CHILD_CHECK(condition)                                                                              \
+    do {                                                                                                    \
+        if (!(condition)) {                                                                                 \
             fprintf(stderr, "%s:%d: %s\n  message: %s\n", __FILE__, __LINE__, #condition, tally_message()); \
-            return WRONG;                                                                                       \
-        }                                                                                                       \
+            return WRONG;                                                                                   \
+        }                                                                                                   \
     } while (0)
 
 /* Sets a variable of the environment; NULL unsets it. Children inherit it. */

@@ -8,7 +8,7 @@ static int digits_of(const float_segments *f) { return f->type == TALLY_F64 ? 53
 
 static void put(const float_segments *f, int64_t i, double value) {
     static const int scales[] = {0, 40, -960, 1020};
-    const double wide = ldexp(value, scales[f->turn % 4]);
+    const double wide = ldexp(value, scales[f->trial % 4]);
     const float narrow = (float)value;
     memcpy(f->values + (size_t)i * tally_type_size(f->type), f->type == TALLY_F64 ? (const void *)&wide : &narrow,
            tally_type_size(f->type));
@@ -24,7 +24,7 @@ void fill_wide(const float_segments *f) {
     int64_t first = 0;
     for (int64_t s = 0; s < f->count; first += f->lengths[s++]) {
         const int64_t n = f->lengths[s], few = is_f64 ? 45 : 30, many = is_f64 ? 160 : 90;
-        const int64_t apart = (is_f64 ? 10 : 15) + (s + f->turn) % (s % 2 ? few : many);
+        const int64_t apart = (is_f64 ? 10 : 15) + (s + f->trial) % (s % 2 ? few : many);
         for (int64_t i = 0; i < n; i++) put(f, first + i, with_last_bit(digits_of(f), apart, i % 7));
         if (n > 2) put(f, first, 1.5), put(f, first + n - 1, -1.5);
         if (n > 64) put(f, first + 1, 0x1.8p-50), put(f, first + n - 2, -0x1.8p-50);

@@ -1,4 +1,4 @@
-/* Values of segments whose exact sums are at the border of what one f64 holds, or of f64 what two hold, or three
+/* Values of segments whose exact sums are at the boundary of what one f64 holds, or of f64 what two hold, or three
  * (kernels/exact_sums/expansions.h, segments/anchored.h). */
 #ifndef TALLY_FLOAT_RANGES_H
 #define TALLY_FLOAT_RANGES_H
@@ -8,12 +8,12 @@
 #include "tally/tally.h"
 
 /* Segments of f32 or f64 side by side, to be filled. Values of f64 are multiplied by a power of two that depends on
- * `turn` and may be near the smallest or the largest. */
+ * `trial` and may be near the smallest or the largest. */
 typedef struct float_segments {
     tally_type type;
     const int64_t *lengths;
     int64_t count;
-    int turn;
+    int trial;
     char *values;
 } float_segments;
 

@@ -54,11 +54,11 @@ void compile_kernels(bool (*is_wanted)(tally__form)) {
     for (int p = 0; p < processes; p++) {
         subject s = {.op = -1};
         if (fork() != 0) continue;
-        for (int turn = 0; next_subject(&s); turn++) {
+        for (int trial = 0; next_subject(&s); trial++) {
             tally__spec spec;
             tally__unit unit;
             const tally__image *image;
-            if (turn % processes != p) continue;
+            if (trial % processes != p) continue;
             if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK) continue;
             for (int form = 0; form < TALLY_FORMS; form++)
                 if (is_wanted((tally__form)form) && tally__has_form(&spec, (tally__form)form) &&
@@ -71,15 +71,15 @@ void compile_kernels(bool (*is_wanted)(tally__form)) {
     while (wait(NULL) > 0) continue;
 }
 
-void choose_schedule(int turn) {
+void choose_schedule(int trial) {
     static const char *const schedules[] = {"round", "lockstep", "reverse", "random:1", "greedy", "random:2"};
     enum { SCHEDULES = sizeof schedules / sizeof *schedules };
     tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
     if (backend != TALLY_BACKEND_SIMT) return;
-    EXPECT(tally__simt_parse(schedules[turn % SCHEDULES], &settings), "no schedule %s", schedules[turn % SCHEDULES]);
+    EXPECT(tally__simt_parse(schedules[trial % SCHEDULES], &settings), "no schedule %s", schedules[trial % SCHEDULES]);
     settings.patience *= 100; /* one block may take thousands of segments carefully */
     tally__simt_configure(&settings);
-    now.layout = schedules[turn % SCHEDULES];
+    now.layout = schedules[trial % SCHEDULES];
 }
 
 void fail_every_call(tally_accuracy accuracy, tally_status (*reduce)(tally_context *context, const void *of),

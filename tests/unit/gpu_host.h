@@ -27,7 +27,7 @@ int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects
 void compile_kernels(bool (*is_wanted)(tally__form));
 
 /* One of some ways to schedule the simulator's threads. */
-void choose_schedule(int turn);
+void choose_schedule(int trial);
 
 /* Makes every driver call of `reduce` fail in turn, on the simulator: a status and a sentence, nothing kept, and then
  * it works. Device 0 is closed before and opened again behind. */

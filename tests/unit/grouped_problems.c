@@ -39,9 +39,9 @@ static void draw_sequence(grouped *p, tally_type type, void *index, uint64_t *ra
     }
     p->begins[p->count] = at;
     if (p->form == 0) put(type, index, p->count, at);
-    p->cut = p->form == 0   ? tally_offsets(index, type, p->count)
-             : p->form == 1 ? tally_lengths(index, type, p->count)
-                            : tally_segment_ids(index, type, p->count);
+    p->segments = p->form == 0   ? tally_offsets(index, type, p->count)
+                  : p->form == 1 ? tally_lengths(index, type, p->count)
+                                 : tally_segment_ids(index, type, p->count);
 }
 
 /* Gaps, overlaps and repeats. */
@@ -56,7 +56,7 @@ static void draw_begins(grouped *p, tally_type type, void *index, void *ends, ui
         for (int64_t i = 0; i < length; i++) p->members[total++] = begin + i;
     }
     p->begins[p->count] = total;
-    p->cut = tally_begin_end(index, ends, type, p->count);
+    p->segments = tally_begin_end(index, ends, type, p->count);
 }
 
 static void draw_ids(grouped *p, tally_type type, void *index, uint64_t *random) {
@@ -74,7 +74,8 @@ static void draw_ids(grouped *p, tally_type type, void *index, uint64_t *random)
             if (ids[i] == s) p->members[total++] = i;
     }
     p->begins[p->count] = total;
-    p->cut = tally_unsorted_ids(index, type, p->count, p->form == 5 ? TALLY_OUTSIDE_LEFT_OUT : TALLY_OUTSIDE_REFUSED);
+    p->segments =
+        tally_unsorted_ids(index, type, p->count, p->form == 5 ? TALLY_OUTSIDE_LEFT_OUT : TALLY_OUTSIDE_REFUSED);
     free(ids);
 }
 
@@ -94,8 +95,8 @@ void draw_grouped(grouped *p, int form, int64_t inner, uint64_t *random) {
         draw_begins(p, type, index, ends, random);
     else
         draw_ids(p, type, index, random);
-    p->cut = tally_features(p->cut, inner == 1 && random_below(random, 2) ? 0 : inner);
-    now.cut = grouped_forms[form];
+    p->segments = tally_features(p->segments, inner == 1 && random_below(random, 2) ? 0 : inner);
+    now.segments = grouped_forms[form];
     now.index_type = type;
     now.inner = inner;
     now.outer = p->count;
@@ -103,9 +104,9 @@ void draw_grouped(grouped *p, int form, int64_t inner, uint64_t *random) {
 }
 
 /* The values of feature f of segment s, copied. */
-static tally_array member_values(const grouped *p, tally_array from, size_t width, int64_t s, int64_t f, int room) {
+static tally_array member_values(const grouped *p, tally_array from, size_t width, int64_t s, int64_t f, int slot) {
     const int64_t n = p->begins[s + 1] - p->begins[s];
-    char *const copy = scratch(room, (size_t)n * width + 1);
+    char *const copy = scratch(slot, (size_t)n * width + 1);
     for (int64_t i = 0; i < n; i++)
         memcpy(copy + (size_t)i * width,
                (const char *)from.data +

@@ -13,9 +13,9 @@ extern const char *const grouped_forms[GROUPED_FORMS];
 typedef struct grouped {
     int form;
     int64_t vectors, inner, count;
-    tally_segments cut; /* its index in scratch memory INDEX and ENDS */
-    int64_t *begins;    /* of each segment's part of `members`; and the end; in scratch memory */
-    int64_t *members;   /* to be freed */
+    tally_segments segments; /* its index in scratch memory INDEX and ENDS */
+    int64_t *begins;         /* of each segment's part of `members`; and the end; in scratch memory */
+    int64_t *members;        /* to be freed */
 } grouped;
 
 /* A problem of that form with vectors of so many features, in the scene. */

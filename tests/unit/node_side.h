@@ -21,12 +21,12 @@ typedef struct side {
 static inline void *address(tally__cu_address at) { return (void *)(uintptr_t)at; }
 static inline void *nodes_of(const side *g) { return address(g->nodes + g->offset); }
 
-/* count: of the values; turn: which of some schedules, and how nodes are aligned. To be closed. */
-void open_side(side *g, const subject *s, data_class class, int64_t count, int turn);
+/* count: of the values; trial: which of some schedules, and how nodes are aligned. To be closed. */
+void open_side(side *g, const subject *s, data_class class, int64_t count, int trial);
 void close_side(side *g);
 
 tally_status segments_nodes(tally_context *context, const subject *s, const void *x, const void *y, int64_t count,
-                            tally_segments cut, void *nodes, size_t room);
+                            tally_segments segments, void *nodes, size_t space);
 /* The first nodes in the GPU's memory are those of `wanted`. */
 void expect_nodes(side *g, int64_t count, const char *what);
 

@@ -42,7 +42,7 @@ double answer(int way, const mpz_t z, const mpz_t sum, long base, int64_t n, int
     mpfr_set_z_2exp(exact, apart, -base, MPFR_RNDN);
     if (way == SPREAD_ROOT)
         mpfr_div(exact, exact, divisor, MPFR_RNDN); /* to thousands of digits: no tie is that close */
-    ternary = way == PLAIN                    ? mpfr_set(small, exact, MPFR_RNDN)
+    ternary = way == PLAIN                   ? mpfr_set(small, exact, MPFR_RNDN)
               : way == MEAN || way == SPREAD ? mpfr_div(small, exact, divisor, MPFR_RNDN)
                                              : mpfr_sqrt(small, exact, MPFR_RNDN);
     return rounded(small, ternary, f);

@@ -41,37 +41,37 @@ TALLY_ENTRY(test_warp, test_work, 1) {
     out[7] = tally_shuffle(v, TALLY_WARP); /* the lane modulo 32 */
 }
 
-/* A thread behind a team brings rounds of words, from x, to two rooms by turns; the team adds up what their neighbours
+/* A thread behind a team copies words, from x, to two buffers in turn; the team adds up what their neighbours
  * have of each. */
-enum { TEAM = 2 * TALLY_WARP, MBARRIER_ROUNDS = 9 };
+enum { TEAM = 2 * TALLY_WARP, MBARRIER_ITERATIONS = 9 };
 typedef struct two_buffers {
-    uint32_t words[2][TEAM], turn[TEAM];
+    uint32_t words[2][TEAM], current[TEAM];
     tally_mbarrier come[2], left[2];
 } two_buffers;
 TALLY_ENTRY(test_mbarriers, test_work, 1) {
-    TALLY_SHARED(two_buffers, rooms);
+    TALLY_SHARED(two_buffers, buffers);
     const int32_t thread = tally_thread();
     uint32_t sum = 0;
     if (thread < 2) {
-        tally_mbarrier_init(&rooms->come[thread], 1);
-        tally_mbarrier_init(&rooms->left[thread], TEAM);
+        tally_mbarrier_init(&buffers->come[thread], 1);
+        tally_mbarrier_init(&buffers->left[thread], TEAM);
     }
     tally_barrier();
-    for (int32_t round = 0; thread < TEAM && round < MBARRIER_ROUNDS; round++) {
-        tally_mbarrier_wait(&rooms->come[round % 2], round / 2);
-        rooms->turn[thread] = rooms->words[round % 2][thread];
+    for (int32_t iteration = 0; thread < TEAM && iteration < MBARRIER_ITERATIONS; iteration++) {
+        tally_mbarrier_wait(&buffers->come[iteration % 2], iteration / 2);
+        buffers->current[thread] = buffers->words[iteration % 2][thread];
         tally_consumer_barrier(TEAM);
-        sum += rooms->turn[(thread + 1) % TEAM];
+        sum += buffers->current[(thread + 1) % TEAM];
         tally_consumer_barrier(TEAM);
-        tally_mbarrier_arrive(&rooms->left[round % 2]);
+        tally_mbarrier_arrive(&buffers->left[iteration % 2]);
     }
-    for (int32_t round = 0; thread == TEAM && round < MBARRIER_ROUNDS; round++) {
-        tally_mbarrier *come = &rooms->come[round % 2];
-        if (round >= 2) tally_mbarrier_wait(&rooms->left[round % 2], round / 2 - 1);
+    for (int32_t iteration = 0; thread == TEAM && iteration < MBARRIER_ITERATIONS; iteration++) {
+        tally_mbarrier *come = &buffers->come[iteration % 2];
+        if (iteration >= 2) tally_mbarrier_wait(&buffers->left[iteration % 2], iteration / 2 - 1);
         tally_mbarrier_expect(come, TEAM * 4);
         for (int32_t half = 0; half < 2; half++)
-            tally_copy_bulk(rooms->words[round % 2] + half * TEAM / 2, work.x + 4 * (round * TEAM + half * TEAM / 2),
-                            TEAM * 2, half, come);
+            tally_copy_bulk(buffers->words[iteration % 2] + half * TEAM / 2,
+                            work.x + 4 * (iteration * TEAM + half * TEAM / 2), TEAM * 2, half, come);
     }
     if (thread < TEAM) words(work.result)[tally_block() * TEAM + thread] = sum;
 }
@@ -79,7 +79,7 @@ TALLY_ENTRY(test_mbarriers, test_work, 1) {
 /* Sums by halves in shared memory; then rounds of writing what the neighbour reads. */
 TALLY_ENTRY(test_barrier, test_work, 1) {
     TALLY_SHARED(words_of_block, sum);
-    TALLY_SHARED(words_of_block, turn);
+    TALLY_SHARED(words_of_block, shared);
     int32_t i = tally_thread(), n = tally_threads();
     uint32_t v = (uint32_t)i;
     sum->v[i] = v + 1;
@@ -90,23 +90,23 @@ TALLY_ENTRY(test_barrier, test_work, 1) {
         sum->v[i] += more;
         tally_barrier();
     }
-    for (int round = 0; round < 5; round++) {
-        turn->v[i] = v;
+    for (int iteration = 0; iteration < 5; iteration++) {
+        shared->v[i] = v;
         tally_barrier();
-        v = turn->v[(i + 1) % n];
+        v = shared->v[(i + 1) % n];
         tally_barrier();
     }
     words(work.result)[number()] = sum->v[0] * 1000 + v;
 }
 
 TALLY_ENTRY(test_warp_barrier, test_work, 1) {
-    TALLY_SHARED(words_of_block, turn);
+    TALLY_SHARED(words_of_block, shared);
     int32_t i = tally_thread(), first = tally_warp() * TALLY_WARP;
     uint32_t v = (uint32_t)i;
-    for (int round = 0; round < 3; round++) {
-        turn->v[i] = v;
+    for (int iteration = 0; iteration < 3; iteration++) {
+        shared->v[i] = v;
         tally_warp_barrier();
-        v = turn->v[first + (tally_lane() + 1) % lanes_here()];
+        v = shared->v[first + (tally_lane() + 1) % lanes_here()];
         tally_warp_barrier();
     }
     words(work.result)[number()] = v;
@@ -180,30 +180,30 @@ TALLY_ENTRY(test_swaps, test_work, 1) {
 /* ---- with a fault ---- */
 
 TALLY_ENTRY(test_missing_barrier, test_work, 1) {
-    TALLY_SHARED(words_of_block, turn);
-    turn->v[tally_thread()] = (uint32_t)tally_thread();
-    words(work.result)[number()] = turn->v[(tally_thread() + 1) % tally_threads()];
+    TALLY_SHARED(words_of_block, shared);
+    shared->v[tally_thread()] = (uint32_t)tally_thread();
+    words(work.result)[number()] = shared->v[(tally_thread() + 1) % tally_threads()];
 }
 
 /* As test_barrier's rounds, but for the barrier after reading. */
 TALLY_ENTRY(test_missing_second_barrier, test_work, 1) {
-    TALLY_SHARED(words_of_block, turn);
+    TALLY_SHARED(words_of_block, shared);
     int32_t i = tally_thread(), n = tally_threads();
     uint32_t v = (uint32_t)i;
-    for (int round = 0; round < 5; round++) {
-        turn->v[i] = v;
+    for (int iteration = 0; iteration < 5; iteration++) {
+        shared->v[i] = v;
         tally_barrier();
-        v = turn->v[(i + 1) % n];
+        v = shared->v[(i + 1) % n];
     }
     words(work.result)[number()] = v;
 }
 
 /* A shuffle orders no memory. */
 TALLY_ENTRY(test_missing_warp_barrier, test_work, 1) {
-    TALLY_SHARED(words_of_block, turn);
-    turn->v[tally_thread()] = (uint32_t)tally_thread();
+    TALLY_SHARED(words_of_block, shared);
+    shared->v[tally_thread()] = (uint32_t)tally_thread();
     tally_any(1);
-    words(work.result)[number()] = turn->v[(tally_lane() + 1) % lanes_here() + tally_warp() * TALLY_WARP];
+    words(work.result)[number()] = shared->v[(tally_lane() + 1) % lanes_here() + tally_warp() * TALLY_WARP];
 }
 
 /* As test_last_block with one thread to a block. */
@@ -258,7 +258,8 @@ TALLY_ENTRY(test_deadlock, test_work, 1) {
         tally_warp_barrier();
 }
 
-/* At a barrier of the others; an mbarrier that fewer reach than it was made for; more room than the launch gives. */
+/* At a barrier of the others; an mbarrier that fewer reach than it was made for; more shared memory than the launch
+ * gives. */
 TALLY_ENTRY(test_stranger, test_work, 1) {
     words(work.result)[number()] = 1;
     tally_consumer_barrier(TALLY_WARP);
@@ -271,10 +272,10 @@ TALLY_ENTRY(test_closed_mbarrier, test_work, 1) {
     tally_mbarrier_wait(mbarrier, 0);
     words(work.result)[number()] = 1;
 }
-TALLY_ENTRY(test_no_room, test_work, 1) {
-    TALLY_SHARED_BUFFER(room, 16);
-    room[0] = 0;
-    words(work.result)[number()] = (uint32_t)room[0];
+TALLY_ENTRY(test_no_shared, test_work, 1) {
+    TALLY_SHARED_BUFFER(buffer, 16);
+    buffer[0] = 0;
+    words(work.result)[number()] = (uint32_t)buffer[0];
 }
 TALLY_ENTRY(test_livelock, test_work, 1) {
     while (tally_load_fresh((const uint64_t *)(void *)work.nodes) != 1) {
@@ -289,9 +290,9 @@ TALLY_ENTRY(test_misaligned_load, test_work, 1) { words(work.result)[number()] =
 
 /* One thread more than there is room for. */
 TALLY_ENTRY(test_shared_overrun, test_work, 1) {
-    TALLY_SHARED(words_of_block, turn);
+    TALLY_SHARED(words_of_block, shared);
     TALLY_SHARED(words_of_block, other);
-    uint32_t *volatile p = turn->v;
+    uint32_t *volatile p = shared->v;
     other->v[tally_thread()] = 1;
     if (tally_thread() == 0) p[MOST_THREADS] = 1;
     tally_barrier();

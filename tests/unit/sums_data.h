@@ -89,10 +89,10 @@ static double draw(int class, int64_t i, tally_type type, uint64_t *random) {
     default: { /* the same where products are out of reach, down to where they are too small beside each other */
         static const int far[] = {0,    0,    0,    -1,   -26,  -53,  -53,  -54,  -106,
                                   -465, -475, -481, -900, -943, -952, -965, -1300},
-                         in_turn[] = {0, -53, -970, -1300};
+                         in_trial[] = {0, -53, -970, -1300};
         if (type != TALLY_F64) return draw(20, i, type, random);
         return from_parts(next_random(random) & 0x8000000000000000,
-                          (i / 64 % 2 ? 2030 : 1400) + (u % 3 ? in_turn[i % 4] : far[u / 3 % 17]));
+                          (i / 64 % 2 ? 2030 : 1400) + (u % 3 ? in_trial[i % 4] : far[u / 3 % 17]));
     }
     }
 }

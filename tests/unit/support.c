@@ -58,7 +58,7 @@ void fail_at(const char *file, int line, const char *format, ...) {
                 " x %" PRId64 " x %" PRId64 "\n  last message: %s\n",
                 sentence, seed, tally_cpu_isa(), or_dash(tally_op_name(now.op)), or_dash(tally_type_name(now.type)),
                 (int)now.nan, (int)now.accuracy, now.ddof, now.threads, or_dash(now.data), or_dash(now.layout),
-                now.size, or_dash(now.cut), or_dash(tally_type_name(now.index_type)), now.segment, now.outer,
+                now.size, or_dash(now.segments), or_dash(tally_type_name(now.index_type)), now.segment, now.outer,
                 now.length, now.inner, tally_message());
     _fail(file, line);
     abort(); /* not reached: cmocka leaves the test */
@@ -173,12 +173,12 @@ tally_context *context_for(const subject *s, tally_backend backend, int threads)
     return *place;
 }
 
-tally_status perform(tally_context *context, tally_op op, tally_array x, tally_array y, const tally_segments *cut,
+tally_status perform(tally_context *context, tally_op op, tally_array x, tally_array y, const tally_segments *segments,
                      tally_output out) {
     if (tally_op_inputs(op) == 2)
-        return cut ? tally_reduce_segments_pair(context, op, x, y, *cut, out)
-                   : tally_reduce_pair(context, op, x, y, out);
-    return cut ? tally_reduce_segments(context, op, x, *cut, out) : tally_reduce(context, op, x, out);
+        return segments ? tally_reduce_segments_pair(context, op, x, y, *segments, out)
+                        : tally_reduce_pair(context, op, x, y, out);
+    return segments ? tally_reduce_segments(context, op, x, *segments, out) : tally_reduce(context, op, x, out);
 }
 
 /* ---- numbers ---- */
@@ -330,15 +330,15 @@ static void put_one(tally_type type, data_class class, void *values, int64_t i, 
 const void *data_of(tally_type type, data_class class, int64_t count) {
     static struct {
         char *values;
-        int64_t count, room;
+        int64_t count, space;
         uint64_t state;
     } made[TALLY_TYPE_END][DATA_CLASSES];
-    int64_t first = made[type][class].count, room = made[type][class].room ? made[type][class].room : 4096;
+    int64_t first = made[type][class].count, space = made[type][class].space ? made[type][class].space : 4096;
     if (first == 0) made[type][class].state = seed + 1000 * (uint64_t)type + (uint64_t) class;
-    while (room < count) room *= 2;
-    if (room > made[type][class].room) {
-        made[type][class].values = realloc(made[type][class].values, (size_t)room * 8);
-        made[type][class].room = room;
+    while (space < count) space *= 2;
+    if (space > made[type][class].space) {
+        made[type][class].values = realloc(made[type][class].values, (size_t)space * 8);
+        made[type][class].space = space;
         assert_non_null(made[type][class].values);
     }
     for (int64_t i = first; i < count; i++)

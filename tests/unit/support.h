@@ -36,7 +36,7 @@ typedef struct scene {
     tally_nan nan;
     tally_accuracy accuracy;
     int ddof, threads;
-    const char *data, *cut, *layout;
+    const char *data, *segments, *layout;
     int64_t size, segment, outer, length, inner;
 } scene;
 extern scene now;
@@ -78,8 +78,8 @@ bool is_signed(tally_type type);
 size_t result_bytes(const subject *s);
 /* A context with these options, made once and kept. */
 tally_context *context_for(const subject *s, tally_backend backend, int threads);
-/* The call for the operator's number of inputs; cut may be NULL, y is for operators of two. */
-tally_status perform(tally_context *context, tally_op op, tally_array x, tally_array y, const tally_segments *cut,
+/* The call for the operator's number of inputs; segmentation may be NULL, y is for operators of two. */
+tally_status perform(tally_context *context, tally_op op, tally_array x, tally_array y, const tally_segments *segments,
                      tally_output out);
 
 /* ---- data ---- */
@@ -113,7 +113,7 @@ void put_number(tally_type type, void *values, int64_t i, double number);
 
 /* ---- layouts ---- */
 
-/* Where values lie: `offset` bytes behind a 64-byte border, stride as tally_array has it. */
+/* Where values lie: `offset` bytes behind a 64-byte boundary, stride as tally_array has it. */
 typedef struct layout {
     const char *name;
     int offset;

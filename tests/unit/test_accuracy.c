@@ -312,9 +312,9 @@ static void test_log_of_extremes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_accuracy), cmocka_unit_test(test_products),      cmocka_unit_test(test_ddof),
-           cmocka_unit_test(test_specials),      cmocka_unit_test(test_zeros),
-        cmocka_unit_test(test_skipping), cmocka_unit_test(test_skipped_pairs), cmocka_unit_test(test_log_of_extremes),
+        cmocka_unit_test(test_accuracy),      cmocka_unit_test(test_products),        cmocka_unit_test(test_ddof),
+        cmocka_unit_test(test_specials),      cmocka_unit_test(test_zeros),           cmocka_unit_test(test_skipping),
+        cmocka_unit_test(test_skipped_pairs), cmocka_unit_test(test_log_of_extremes),
     };
     int skipped = begin_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

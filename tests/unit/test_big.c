@@ -54,7 +54,7 @@ static void test_segments(void **state) {
 static void test_rows(void **state) {
     int64_t got[8], sum = 0;
     (void)state;
-    now = (scene){.op = TALLY_SUM, .type = TALLY_U8, .size = count, .cut = "rows"};
+    now = (scene){.op = TALLY_SUM, .type = TALLY_U8, .size = count, .segments = "rows"};
     EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(values, TALLY_U8, count), tally_rows(1, count / 8, 8),
                                     tally_out(got, TALLY_I64, 8)));
     for (int i = 0; i < 8; i++) {

@@ -1,5 +1,5 @@
 /* Exact reductions along the first axis on the CPU, bit for bit against the reference. The CPU adds up columns by
- * levels, in blocks of rows (src/cpu/exact_rows_template.h); shapes and data are chosen for the borders of these. */
+ * levels, in blocks of rows (src/cpu/exact_rows_template.h); shapes and data are chosen for the boundaries of these. */
 #include <math.h>
 #include <string.h>
 
@@ -58,15 +58,15 @@ static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_NORM2, 
                                TALLY_VAR, TALLY_STD,  TALLY_STATS, TALLY_DOT};
 
 static void compare_columns(const subject *s, tally_array x, tally_array y, int64_t rows, int64_t width, int threads) {
-    const tally_segments cut = tally_rows(1, rows, width);
+    const tally_segments segments = tally_rows(1, rows, width);
     const size_t bytes = result_bytes(s);
     char *got = scratch(GOT, bytes * (size_t)width), *wanted = scratch(WANTED, bytes * (size_t)width);
     now.op = s->op, now.type = s->type, now.nan = s->nan, now.ddof = s->ddof, now.threads = threads;
-    const tally_status status =
-        perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, x, y, &cut, tally_out(wanted, TALLY_NATURAL, width));
-    EXPECT_STATUS(
-        perform(context_for(s, TALLY_BACKEND_CPU, threads), s->op, x, y, &cut, tally_out(got, TALLY_NATURAL, width)),
-        status);
+    const tally_status status = perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, x, y, &segments,
+                                        tally_out(wanted, TALLY_NATURAL, width));
+    EXPECT_STATUS(perform(context_for(s, TALLY_BACKEND_CPU, threads), s->op, x, y, &segments,
+                          tally_out(got, TALLY_NATURAL, width)),
+                  status);
     for (now.segment = 0; now.segment < width; now.segment++) {
         const size_t at = (size_t)now.segment * bytes;
         EXPECT_BITS(got + at, wanted + at, bytes, "a column");
@@ -75,7 +75,7 @@ static void compare_columns(const subject *s, tally_array x, tally_array y, int6
 static void check_columns(tally_type type, column_class class, int64_t rows, int64_t width, uint64_t *random) {
     const tally_array x = draw_columns(INPUTS, class, type, rows, width, random);
     const tally_array y = draw_columns(SECOND_INPUTS, class, type, rows, width, random);
-    now = (scene){.data = names[class], .cut = "columns", .size = rows * width, .length = rows, .inner = width};
+    now = (scene){.data = names[class], .segments = "columns", .size = rows * width, .length = rows, .inner = width};
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
         const tally_nan nan = random_below(random, 2) ? TALLY_NAN_SKIP : TALLY_NAN_PROPAGATE;
         const subject s = {ops[k], type, nan, ops[k] == TALLY_VAR ? 1 : 0, TALLY_BEST};
@@ -89,13 +89,13 @@ static void check_columns(tally_type type, column_class class, int64_t rows, int
 static void test_narrow(void **state) {
     static const int64_t lengths[] = {1, 2, 31, 33, 100, 1023, 1025};
     uint64_t random = seed;
-    int turn = 0;
+    int trial = 0;
     (void)state;
     for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
         for (int64_t width = 1; width <= 40; width += quick ? 7 : 1)
             for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-                if ((turn + (int)i) % 3 == 0 || !quick)
-                    check_columns(type, (column_class)(turn++ % COLUMN_CLASSES), lengths[i], width, &random);
+                if ((trial + (int)i) % 3 == 0 || !quick)
+                    check_columns(type, (column_class)(trial++ % COLUMN_CLASSES), lengths[i], width, &random);
 }
 /* More columns than a panel has, blocks whose padded rows are as long as the row itself (62 of 288), and few columns of
  * many rows. */
@@ -122,7 +122,7 @@ static void test_single_values(void **state) {
             const subject s = {ops[random_below(&random, 9)], type, round % 2 ? TALLY_NAN_SKIP : TALLY_NAN_PROPAGATE, 0,
                                TALLY_BEST};
             put_number(type, scratch(INPUTS, 1), random_below(&random, rows * width), values[random_below(&random, 5)]);
-            now = (scene){.data = "one unlike others", .cut = "columns", .length = rows, .inner = width};
+            now = (scene){.data = "one unlike others", .segments = "columns", .length = rows, .inner = width};
             compare_columns(&s, x, x, rows, width, 1);
         }
 }
@@ -143,7 +143,7 @@ static void test_full_lanes(void **state) {
     }
     for (size_t k = 0; k < 2; k++) {
         const subject s = {ops[k], TALLY_F32, TALLY_NAN_PROPAGATE, 0, TALLY_BEST};
-        now = (scene){.data = "full lanes", .cut = "columns", .length = ROWS, .inner = WIDTH};
+        now = (scene){.data = "full lanes", .segments = "columns", .length = ROWS, .inner = WIDTH};
         compare_columns(&s, tally_in(x, TALLY_F32, COUNT), tally_in(x, TALLY_F32, COUNT), ROWS, WIDTH, 1);
     }
 }

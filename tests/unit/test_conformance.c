@@ -1,6 +1,6 @@
 /* The CPU backend against the reference backend, bit for bit: every operator, type and NaN policy, over sizes at the
- * borders of the canonical order, every cut, layouts of inputs and outputs, and numbers of threads. ctest runs this
- * program once for each instruction set (TALLY_ISA). */
+ * boundaries of the canonical order, every segmentation, layouts of inputs and outputs, and numbers of threads. ctest
+ * runs this program once for each instruction set (TALLY_ISA). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,11 +69,11 @@ static void expect_results(const sink *k, const char *wanted) {
 }
 
 /* Runs the call on the CPU and compares status and results with what is wanted. */
-static void compare(const subject *s, const inputs *in, const tally_segments *cut, int threads, int place,
+static void compare(const subject *s, const inputs *in, const tally_segments *segments, int threads, int place,
                     int64_t count, const char *wanted, tally_status wanted_status) {
     sink k = make_sink(result_bytes(s), count, place);
     now.threads = threads;
-    EXPECT_STATUS(perform(context_for(s, TALLY_BACKEND_CPU, threads), s->op, in->left, in->right, cut, k.out),
+    EXPECT_STATUS(perform(context_for(s, TALLY_BACKEND_CPU, threads), s->op, in->left, in->right, segments, k.out),
                   wanted_status);
     expect_results(&k, wanted);
 }
@@ -91,7 +91,7 @@ static void compare_whole(const subject *s, data_class class, int64_t size, int 
     compare(s, &in, NULL, 1, place, 1, wanted, status);
 }
 
-/* The borders of the canonical order, and sizes that are near none. */
+/* The boundaries of the canonical order, and sizes that are near none. */
 static int list_sizes(tally_type type, int64_t *sizes) {
     static const int64_t plain[] = {97, 251, 509, 1021, 1500, 2039, 3001, 7919};
     int64_t leaf = tally_leaf_length(type);
@@ -109,13 +109,13 @@ static int list_sizes(tally_type type, int64_t *sizes) {
 static void test_whole(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         int64_t sizes[96];
         int count = list_sizes(s.type, sizes);
         for (int i = 0; i < count; i++) {
-            int classes = sizes[i] <= 66 && !quick ? 3 : 1; /* others in other turns */
+            int classes = sizes[i] <= 66 && !quick ? 3 : 1; /* others in other trials */
             for (int c = 0; c < classes; c++)
-                compare_whole(&s, (data_class)((turn + i + c) % DATA_CLASSES), sizes[i], turn + i + c);
+                compare_whole(&s, (data_class)((trial + i + c) % DATA_CLASSES), sizes[i], trial + i + c);
         }
     }
 }
@@ -124,9 +124,9 @@ static void test_whole(void **state) {
 static void test_overlapping(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        int64_t bytes = (int64_t)tally_type_size(s.type), count = 200 + turn % 5 * 300,
-                stride = turn % 2 ? 1 : bytes / 2;
+    for (int trial = 0; next_subject(&s); trial++) {
+        int64_t bytes = (int64_t)tally_type_size(s.type), count = 200 + trial % 5 * 300,
+                stride = trial % 2 ? 1 : bytes / 2;
         const char *memory = data_of(s.type, ANY_BITS, count);
         char *values = scratch(PLAIN, (size_t)(count * bytes)), wanted[64];
         inputs in = {values, values, tally_in(values, s.type, count), tally_in(values, s.type, count)};
@@ -137,7 +137,7 @@ static void test_overlapping(void **state) {
         tally_status status = perform(context_for(&s, TALLY_BACKEND_REFERENCE, 1), s.op, in.left, in.right, NULL,
                                       tally_out(wanted, TALLY_NATURAL, 1));
         in.left = in.right = (tally_array){memory, s.type, count, stride};
-        compare(&s, &in, NULL, 1, turn, 1, wanted, status);
+        compare(&s, &in, NULL, 1, trial, 1, wanted, status);
     }
 }
 
@@ -151,13 +151,13 @@ typedef struct ragged {
 
 /* The last lengths are small, so that kernels reach the end of the array with them; empty ones stand at both ends. In
  * between are batches of each kind: up to 4 values, up to 8, empty or longer, mixed; and empty ones side by side. */
-static ragged make_ragged(tally_type type, int turn) {
+static ragged make_ragged(tally_type type, int trial) {
     static const int64_t small[] = {0,  0,  1,  2,  3,   5, 7, 8, 9, 15, 16, 17, 33,
                                     63, 64, 65, 66, 130, 0, 0, 0, 1, 1,  1,  4};
     enum { SMALL = sizeof small / sizeof *small };
-    uint64_t random = seed + (uint64_t)turn;
+    uint64_t random = seed + (uint64_t)trial;
     int64_t leaf = tally_leaf_length(type), count = 0;
-    ragged r = {.skip = turn % 4 * 3, .slack = turn % 3 * 7, .lengths = scratch(LENGTHS, 600 * sizeof(int64_t))};
+    ragged r = {.skip = trial % 4 * 3, .slack = trial % 3 * 7, .lengths = scratch(LENGTHS, 600 * sizeof(int64_t))};
     for (int i = 0; i < SMALL; i++) r.lengths[count++] = small[i];
     for (int64_t d = -1; d <= 1; d++) r.lengths[count++] = leaf + d;
     r.lengths[count++] = 2 * leaf;
@@ -182,11 +182,11 @@ static void put_index(tally_type type, char *to, int64_t i, int64_t value) {
         memcpy(to + 8 * i, &value, 8);
 }
 
-static const char *const cut_names[] = {"offsets", "lengths", "segment_ids", "rows"};
+static const char *const form_names[] = {"offsets", "lengths", "segment_ids", "rows"};
 
-/* The index of a cut in memory that is aligned or not; *skip and *count say which values it is about. */
-static tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip,
-                               int64_t *count) {
+/* The index of segments in memory that is aligned or not; *skip and *count say which values it is about. */
+static tally_segments make_segments(tally_segmentation form, tally_type type, const ragged *r, int misalign,
+                                    int64_t *skip, int64_t *count) {
     char *index = (char *)scratch(INDEX, (size_t)(r->values + r->count + 2) * 8 + 8) + misalign;
     int64_t at = form == TALLY_OFFSETS ? r->skip : 0;
     *skip = form == TALLY_OFFSETS ? 0 : r->skip;
@@ -198,7 +198,7 @@ static tally_segments make_cut(tally_segmentation form, tally_type type, const r
         at += r->lengths[s];
     }
     if (form == TALLY_OFFSETS) put_index(type, index, r->count, at);
-    now.cut = cut_names[form];
+    now.segments = form_names[form];
     now.index_type = type;
     return (tally_segments){form, index, type, r->count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
 }
@@ -224,50 +224,51 @@ static tally_status reduce_slices(const subject *s, const inputs *in, const ragg
     return all;
 }
 
-static void compare_cut(const subject *s, const inputs *packed, const ragged *r, tally_segmentation form,
-                        tally_type index_type, int place, const char *wanted, tally_status status) {
+static void compare_segments(const subject *s, const inputs *packed, const ragged *r, tally_segmentation form,
+                             tally_type index_type, int place, const char *wanted, tally_status status) {
     int64_t skip, count;
     inputs in = *packed;
-    tally_segments cut = make_cut(form, index_type, r, place % 4, &skip, &count);
+    tally_segments segments = make_segments(form, index_type, r, place % 4, &skip, &count);
     lay_out_inputs(&in, s, place, skip, count);
-    compare(s, &in, &cut, 1 + place % 3, place / 2, r->count, wanted, status);
+    compare(s, &in, &segments, 1 + place % 3, place / 2, r->count, wanted, status);
 }
 
 /* The reference's own segments, by one form in turn. */
-static void check_reference(const subject *s, const inputs *packed, const ragged *r, int turn, const char *wanted,
+static void check_reference(const subject *s, const inputs *packed, const ragged *r, int trial, const char *wanted,
                             tally_status status) {
     int64_t skip, count;
-    tally_segments cut = make_cut((tally_segmentation)(turn % 3), TALLY_I64, r, 0, &skip, &count);
+    tally_segments segments = make_segments((tally_segmentation)(trial % 3), TALLY_I64, r, 0, &skip, &count);
     size_t bytes = result_bytes(s), from = (size_t)skip * tally_type_size(s->type);
     char *got = scratch(OUT, bytes * (size_t)r->count);
     now.layout = "reference backend";
     EXPECT_STATUS(perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, tally_in(packed->x + from, s->type, count),
-                          tally_in(packed->y + from, s->type, count), &cut, tally_out(got, TALLY_NATURAL, r->count)),
+                          tally_in(packed->y + from, s->type, count), &segments,
+                          tally_out(got, TALLY_NATURAL, r->count)),
                   status);
     for (now.segment = 0; now.segment < r->count; now.segment++)
         EXPECT_BITS(got + (size_t)now.segment * bytes, wanted + (size_t)now.segment * bytes, bytes,
                     "the reference's segment");
 }
 
-static void compare_ragged(const subject *s, data_class class, int turn) {
-    ragged r = make_ragged(s->type, turn);
+static void compare_ragged(const subject *s, data_class class, int trial) {
+    ragged r = make_ragged(s->type, trial);
     inputs in = packed_inputs(s, class, r.values);
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)r.count);
     set_scene(s, class, r.values);
     tally_status status = reduce_slices(s, &in, &r, wanted);
     for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++)
         for (int wide = 0; wide < 2; wide++)
-            compare_cut(s, &in, &r, (tally_segmentation)form, wide ? TALLY_I64 : TALLY_I32, turn + 2 * form + wide,
-                        wanted, status);
-    check_reference(s, &in, &r, turn, wanted, status);
+            compare_segments(s, &in, &r, (tally_segmentation)form, wide ? TALLY_I64 : TALLY_I32,
+                             trial + 2 * form + wide, wanted, status);
+    check_reference(s, &in, &r, trial, wanted, status);
 }
 
 static void test_ragged(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++)
+    for (int trial = 0; next_subject(&s); trial++)
         for (int c = 0; c < (quick ? 1 : 3); c++)
-            compare_ragged(&s, (data_class)((turn + 4 * c) % DATA_CLASSES), turn + c);
+            compare_ragged(&s, (data_class)((trial + 4 * c) % DATA_CLASSES), trial + c);
 }
 
 /* Many segments begin at one value, or one at each: more than are gathered before they are reduced, and just as many.
@@ -299,8 +300,8 @@ static void test_gaps(void **state) {
         tally_status status = reduce_slices(&some[k], &in, &r, wanted);
         for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++)
             for (int place = 0; place < 6; place++)
-                compare_cut(&some[k], &in, &r, (tally_segmentation)form, place & 1 ? TALLY_I64 : TALLY_I32, place,
-                            wanted, status);
+                compare_segments(&some[k], &in, &r, (tally_segmentation)form, place & 1 ? TALLY_I64 : TALLY_I32, place,
+                                 wanted, status);
     }
 }
 
@@ -310,22 +311,22 @@ static void test_nans_first(void **state) {
     enum { BATCH = 64 };
     static const tally_type types[] = {TALLY_F16, TALLY_BF16, TALLY_F32, TALLY_F64};
     (void)state;
-    for (int turn = 0; turn < 4 * BATCH; turn++) {
-        subject s = {TALLY_MIN, types[turn % 4], 1, 0, TALLY_BEST};
+    for (int trial = 0; trial < 4 * BATCH; trial++) {
+        subject s = {TALLY_MIN, types[trial % 4], 1, 0, TALLY_BEST};
         int64_t lengths[BATCH], at = 0, size = (int64_t)tally_type_size(s.type);
         ragged r = {.count = BATCH, .lengths = lengths, .values = 64};
-        for (int k = 0; k < BATCH; k++) r.values += lengths[k] = k == turn / 4 ? 9 + turn % 50 : turn % 3 ? 3 : 7;
+        for (int k = 0; k < BATCH; k++) r.values += lengths[k] = k == trial / 4 ? 9 + trial % 50 : trial % 3 ? 3 : 7;
         inputs in = packed_inputs(&s, ALL_EQUAL, r.values);
         char *x = scratch(PLAIN, (size_t)(r.values * size)), *wanted = scratch(WANTED, BATCH * result_bytes(&s));
         memcpy(x, in.x, (size_t)(r.values * size));
-        for (int k = 0; k < turn / 4; k++) at += lengths[k];
+        for (int k = 0; k < trial / 4; k++) at += lengths[k];
         memset(x + at * size, 0x7f, (size_t)(8 * size));
         for (int64_t i = at; i < at + 8; i++) x[i * size + size - 2] = (char)0xff;
         in.x = in.y = x;
         set_scene(&s, ALL_EQUAL, r.values);
         tally_status status = reduce_slices(&s, &in, &r, wanted);
         EXPECT_STATUS(status, TALLY_OK);
-        compare_cut(&s, &in, &r, TALLY_OFFSETS, TALLY_I32, turn, wanted, status);
+        compare_segments(&s, &in, &r, TALLY_OFFSETS, TALLY_I32, trial, wanted, status);
     }
 }
 
@@ -342,14 +343,14 @@ static void test_nothing(void **state) {
         tally_status status = reduce_slices(&s, &in, &r, wanted);
         in.left.count = in.right.count = 0;
         for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
-            tally_segments cut = make_cut((tally_segmentation)form, TALLY_I64, &r, 0, &skip, &count);
-            compare(&s, &in, &cut, 2, form, 5, wanted, status);
+            tally_segments segments = make_segments((tally_segmentation)form, TALLY_I64, &r, 0, &skip, &count);
+            compare(&s, &in, &segments, 2, form, 5, wanted, status);
             in.left.data = in.right.data = NULL;
         }
-        now.cut = "rows";
+        now.segments = "rows";
         for (int inner = 1; inner <= 5; inner += 4) {
-            tally_segments cut = tally_rows(5 / inner, 0, inner);
-            compare(&s, &in, &cut, 2, inner, 5, wanted, status);
+            tally_segments segments = tally_rows(5 / inner, 0, inner);
+            compare(&s, &in, &segments, 2, inner, 5, wanted, status);
         }
     }
 }
@@ -358,15 +359,15 @@ static void test_nothing(void **state) {
 
 static void compare_rows(const subject *s, data_class class, int place, int64_t outer, int64_t length, int64_t inner) {
     inputs in = packed_inputs(s, class, outer * length * inner);
-    tally_segments cut = tally_rows(outer, length, inner);
+    tally_segments segments = tally_rows(outer, length, inner);
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)(outer * inner));
     set_scene(s, class, outer * length * inner);
-    now.cut = "rows";
+    now.segments = "rows";
     now.outer = outer, now.length = length, now.inner = inner;
-    tally_status status = perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, in.left, in.right, &cut,
+    tally_status status = perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, in.left, in.right, &segments,
                                   tally_out(wanted, TALLY_NATURAL, outer * inner));
     lay_out_inputs(&in, s, place, 0, outer * length * inner);
-    compare(s, &in, &cut, 1 + place % 3, place / 2, outer * inner, wanted, status);
+    compare(s, &in, &segments, 1 + place % 3, place / 2, outer * inner, wanted, status);
 }
 
 /* Small blocks that are transposed, panels narrow and wide, axes longer than a leaf. */
@@ -380,16 +381,16 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static void test_rows(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         int64_t leaf = tally_leaf_length(s.type);
         for (int i = 0; i < SHAPES; i++)
-            if (!quick || (turn + i) % 6 == 0)
-                compare_rows(&s, (data_class)((turn + i) % DATA_CLASSES), turn + i, shapes[i][0], shapes[i][1],
+            if (!quick || (trial + i) % 6 == 0)
+                compare_rows(&s, (data_class)((trial + i) % DATA_CLASSES), trial + i, shapes[i][0], shapes[i][1],
                              shapes[i][2]);
         if (quick) continue;
-        if (turn % 3 == 0)
-            compare_rows(&s, (data_class)(turn % DATA_CLASSES), turn, 1, 2 * leaf + 3, turn % 2 ? 17 : 64);
-        if (turn % 6 == 1) compare_rows(&s, (data_class)(turn % DATA_CLASSES), turn, 1, 1500, 300);
+        if (trial % 3 == 0)
+            compare_rows(&s, (data_class)(trial % DATA_CLASSES), trial, 1, 2 * leaf + 3, trial % 2 ? 17 : 64);
+        if (trial % 6 == 1) compare_rows(&s, (data_class)(trial % DATA_CLASSES), trial, 1, 1500, 300);
     }
 }
 
@@ -397,14 +398,14 @@ static void test_rows(void **state) {
 static void test_columns_are_strided_arrays(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         enum { LENGTH = 777, INNER = 5 };
-        inputs in = packed_inputs(&s, (data_class)(turn % DATA_CLASSES), LENGTH * INNER);
+        inputs in = packed_inputs(&s, (data_class)(trial % DATA_CLASSES), LENGTH * INNER);
         int64_t bytes = (int64_t)tally_type_size(s.type);
-        tally_segments cut = tally_rows(1, LENGTH, INNER);
+        tally_segments segments = tally_rows(1, LENGTH, INNER);
         char *wanted = scratch(WANTED, INNER * result_bytes(&s));
         tally_status status = TALLY_OK;
-        set_scene(&s, (data_class)(turn % DATA_CLASSES), LENGTH * INNER);
+        set_scene(&s, (data_class)(trial % DATA_CLASSES), LENGTH * INNER);
         for (int64_t i = 0; i < INNER; i++) {
             tally_array x = {in.x + i * bytes, s.type, LENGTH, INNER * bytes},
                         y = {in.y + i * bytes, s.type, LENGTH, INNER * bytes};
@@ -412,21 +413,21 @@ static void test_columns_are_strided_arrays(void **state) {
                                        tally_out(wanted + (size_t)i * result_bytes(&s), TALLY_NATURAL, 1));
             status = worse(status, one);
         }
-        compare(&s, &in, &cut, 1, turn, INNER, wanted, status);
+        compare(&s, &in, &segments, 1, trial, INNER, wanted, status);
     }
 }
 
 /* ---- threads ---- */
 
-/* Long segments for the whole team between short and empty ones; by turns the array ends with either. */
-static ragged make_uneven(int64_t values, tally_type type, int turn) {
+/* Long segments for the whole team between short and empty ones; in turn the array ends with either. */
+static ragged make_uneven(int64_t values, tally_type type, int trial) {
     int64_t most = (int64_t)((1 << 20) / tally_type_size(type)) + 1, left = values - 40, count = 0;
-    uint64_t random = seed + (uint64_t)turn;
+    uint64_t random = seed + (uint64_t)trial;
     ragged r = {
         .skip = 20, .slack = 20, .values = values, .lengths = scratch(LENGTHS, ((size_t)values + 8) * sizeof(int64_t))};
     while (left > 0) {
         int64_t n = random_below(&random, 60);
-        if (count % 700 == turn % 700) n = 5 * tally_leaf_length(type) + 1;
+        if (count % 700 == trial % 700) n = 5 * tally_leaf_length(type) + 1;
         if (count == 350) n = most;
         if (n > left) n = left;
         r.lengths[count++] = n;
@@ -436,16 +437,16 @@ static ragged make_uneven(int64_t values, tally_type type, int turn) {
     return r;
 }
 
-static tally_status reference_segments(const subject *s, const inputs *in, const tally_segments *cut, int64_t count,
-                                       char *wanted) {
-    return perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, in->left, in->right, cut,
+static tally_status reference_segments(const subject *s, const inputs *in, const tally_segments *segments,
+                                       int64_t count, char *wanted) {
+    return perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, in->left, in->right, segments,
                    tally_out(wanted, TALLY_NATURAL, count));
 }
 
-static void compare_teams(const subject *s, const inputs *in, const tally_segments *cut, int64_t count, int place,
+static void compare_teams(const subject *s, const inputs *in, const tally_segments *segments, int64_t count, int place,
                           const char *wanted, tally_status status) {
     static const int teams[] = {1, 2, 3, 5};
-    for (int t = place & 1; t < 4; t += 2) compare(s, in, cut, teams[t], place + t, count, wanted, status);
+    for (int t = place & 1; t < 4; t += 2) compare(s, in, segments, teams[t], place + t, count, wanted, status);
 }
 
 static void teams_whole(const subject *s, data_class class, int64_t size, int place) {
@@ -458,48 +459,48 @@ static void teams_whole(const subject *s, data_class class, int64_t size, int pl
     compare(s, &in, NULL, 3, place, 1, wanted, status);
 }
 
-static void teams_ragged(const subject *s, data_class class, int64_t size, int turn) {
+static void teams_ragged(const subject *s, data_class class, int64_t size, int trial) {
     inputs packed = packed_inputs(s, class, size);
-    ragged r = make_uneven(size, s->type, turn);
+    ragged r = make_uneven(size, s->type, trial);
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)r.count);
     set_scene(s, class, size);
     tally_status status = reduce_slices(s, &packed, &r, wanted);
     for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
         int64_t skip, count;
-        tally_segments cut =
-            make_cut((tally_segmentation)form, turn % 2 ? TALLY_I64 : TALLY_I32, &r, turn % 4, &skip, &count);
+        tally_segments segments =
+            make_segments((tally_segmentation)form, trial % 2 ? TALLY_I64 : TALLY_I32, &r, trial % 4, &skip, &count);
         inputs in = packed;
-        lay_out_inputs(&in, s, form == turn % 3 ? 3 : turn % 2, skip, count);
-        compare_teams(s, &in, &cut, r.count, turn + form, wanted, status);
+        lay_out_inputs(&in, s, form == trial % 3 ? 3 : trial % 2, skip, count);
+        compare_teams(s, &in, &segments, r.count, trial + form, wanted, status);
     }
 }
 
 /* Shapes of so many values for each path: blocks, wide panels, long axes, rows of the last axis. */
-static void teams_rows(const subject *s, data_class class, int64_t size, int turn) {
-    const int64_t by_turn[][2] = {{8, 13}, {1013, 1}, {64, 300}, {size / 3, 3}, {30, 9}, {size / 40, 40}, {size, 1}};
-    int64_t length = by_turn[turn % 7][0], inner = by_turn[turn % 7][1], outer = size / (length * inner);
-    tally_segments cut = tally_rows(outer, length, inner);
+static void teams_rows(const subject *s, data_class class, int64_t size, int trial) {
+    const int64_t by_trial[][2] = {{8, 13}, {1013, 1}, {64, 300}, {size / 3, 3}, {30, 9}, {size / 40, 40}, {size, 1}};
+    int64_t length = by_trial[trial % 7][0], inner = by_trial[trial % 7][1], outer = size / (length * inner);
+    tally_segments segments = tally_rows(outer, length, inner);
     inputs in = packed_inputs(s, class, outer * length * inner);
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)(outer * inner));
     set_scene(s, class, size);
-    now.cut = "rows";
+    now.segments = "rows";
     now.outer = outer, now.length = length, now.inner = inner;
-    tally_status status = reference_segments(s, &in, &cut, outer * inner, wanted);
-    if (turn % 4 == 0) lay_out_inputs(&in, s, 3, 0, outer * length * inner);
-    compare_teams(s, &in, &cut, outer * inner, turn, wanted, status);
+    tally_status status = reference_segments(s, &in, &segments, outer * inner, wanted);
+    if (trial % 4 == 0) lay_out_inputs(&in, s, 3, 0, outer * length * inner);
+    compare_teams(s, &in, &segments, outer * inner, trial, wanted, status);
 }
 
 /* Every operator and type in arrays that several threads share; sizes differ so that all kinds of chunks occur. */
 static void test_threads(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        int64_t size = (int64_t)(500000 / tally_type_size(s.type)) + 7 + turn * 11;
-        data_class class = (data_class)(turn % DATA_CLASSES);
-        if (quick && turn % 7 != 0) continue;
-        teams_whole(&s, class, turn % 5 ? size : 300007, turn);
-        if (turn % 3 == 0) teams_ragged(&s, class, size, turn);
-        if (turn % 3 == 1) teams_rows(&s, class, size, turn / 3);
+    for (int trial = 0; next_subject(&s); trial++) {
+        int64_t size = (int64_t)(500000 / tally_type_size(s.type)) + 7 + trial * 11;
+        data_class class = (data_class)(trial % DATA_CLASSES);
+        if (quick && trial % 7 != 0) continue;
+        teams_whole(&s, class, trial % 5 ? size : 300007, trial);
+        if (trial % 3 == 0) teams_ragged(&s, class, size, trial);
+        if (trial % 3 == 1) teams_rows(&s, class, size, trial / 3);
     }
 }
 

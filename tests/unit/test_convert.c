@@ -12,7 +12,8 @@ static tally_status pass_through(tally_op op, tally_type from, const void *value
                                  void *got) {
     tally_segments each = tally_rows(n, 1, 1);
     tally_output out = tally_out(got, to, n);
-    now = (scene){.op = op, .type = from, .index_type = to, .cut = "rows; the index type is the output's", .size = n};
+    now = (scene){
+        .op = op, .type = from, .index_type = to, .segments = "rows; the index type is the output's", .size = n};
     return tally_reduce_segments(NULL, op, tally_in(values, from, n), each, out);
 }
 

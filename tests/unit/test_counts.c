@@ -43,11 +43,11 @@ static tally_i128 leading_bits(bits_t a, int is_sticky, int *length) {
 
 static void test_pairs(void **state) {
     static const int32_t units[] = {144, 96, 48, 0};
-    const int64_t turns = quick ? 20000 : 200000;
+    const int64_t trials = quick ? 20000 : 200000;
     uint64_t random = seed;
     (void)state;
-    for (int64_t turn = 0; turn < turns; turn++) {
-        const int levels = 3 + (int)(turn & 1), is_sticky = (int)random_below(&random, 2);
+    for (int64_t trial = 0; trial < trials; trial++) {
+        const int levels = 3 + (int)(trial & 1), is_sticky = (int)random_below(&random, 2);
         const int64_t more = draw_count(&random, 12);
         const int32_t base = (int32_t)random_below(&random, 400) - 200;
         int64_t counts[8] = {0};
@@ -62,7 +62,7 @@ static void test_pairs(void **state) {
         const tally_pair got = tally_pair_of_counts(counts, 2, units + 4 - levels, levels, more, is_sticky, base);
         const tally_i128 high = (tally_i128)ldexp(got.high, 106 - length - base),
                          low = (tally_i128)ldexp(got.low, 106 - length - base);
-        now.segment = turn;
+        now.segment = trial;
         EXPECT(high + low == wanted && got.high + got.low == got.high, "%d levels, sticky %d: %a + %a", levels,
                is_sticky, got.high, got.low);
     }

@@ -68,7 +68,7 @@ typedef struct calls {
     subject what;
     tally_context *context;
     tally_array x, y;
-    tally_segments cut, rows;
+    tally_segments segments, rows;
     size_t bytes;
     char *out;
     size_t used;
@@ -87,11 +87,11 @@ static tally_status push(tally_state *state, const calls *c, int64_t n) {
     return tally_op_inputs(c->what.op) == 2 ? tally_state_push_pair(state, x, y) : tally_state_push(state, x);
 }
 
-static void call_states(calls *c, int64_t border, tally_status *statuses) {
+static void call_states(calls *c, int64_t boundary, tally_status *statuses) {
     tally_state *a, *b;
     statuses[0] = tally_state_open(c->context, c->what.op, c->what.type, 0, &a);
-    statuses[1] = tally_state_open(c->context, c->what.op, c->what.type, border, &b);
-    statuses[2] = push(a, c, border);
+    statuses[1] = tally_state_open(c->context, c->what.op, c->what.type, boundary, &b);
+    statuses[2] = push(a, c, boundary);
     statuses[3] = push(b, c, c->x.count);
     statuses[4] = tally_state_merge(a, b);
     statuses[5] = tally_state_finish(a, next_output(c, TALLY_NATURAL, 1, c->bytes));
@@ -104,8 +104,8 @@ static void call_all(calls *c, tally_status *statuses) {
     subject *s = &c->what;
     c->used = 0;
     statuses[0] = perform(c->context, s->op, c->x, c->y, NULL, next_output(c, TALLY_NATURAL, 1, c->bytes));
-    statuses[1] =
-        perform(c->context, s->op, c->x, c->y, &c->cut, next_output(c, TALLY_NATURAL, c->cut.count, c->bytes));
+    statuses[1] = perform(c->context, s->op, c->x, c->y, &c->segments,
+                          next_output(c, TALLY_NATURAL, c->segments.count, c->bytes));
     statuses[2] = perform(c->context, s->op, c->x, c->y, &c->rows,
                           next_output(c, TALLY_NATURAL, c->rows.count * c->rows.inner, c->bytes));
     statuses[3] =
@@ -141,11 +141,11 @@ static void check_environment(calls *c, int e, const tally_status *wanted_status
 static void test_environments(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         static const data_class classes[] = {SUBNORMALS, CANCELLATION, ANY_BITS, SPECIALS};
-        data_class class = classes[turn % 4];
+        data_class class = classes[trial % 4];
         /* Some arrays are shared by threads, which have settings of their own. */
-        int64_t n = (turn % 4 || quick ? 70000 : 320000) / (int64_t)tally_type_size(s.type),
+        int64_t n = (trial % 4 || quick ? 70000 : 320000) / (int64_t)tally_type_size(s.type),
                 offsets[6] = {2, 2, 30, 90, 6000, n};
         tally_status statuses[STATUSES];
         calls c = {.what = s, .context = context_for(&s, TALLY_BACKEND_CPU, 3), .bytes = result_bytes(&s)};
@@ -160,14 +160,14 @@ static void test_environments(void **state) {
         offsets[5] = n;
         c.x = tally_in(data_of(s.type, class, n), s.type, n);
         c.y = tally_in(data_of(s.type, SMALL_INTEGERS, n), s.type, n);
-        c.cut = tally_offsets(offsets, TALLY_I64, 5);
+        c.segments = tally_offsets(offsets, TALLY_I64, 5);
         c.rows = tally_rows(1, n / 40, 40);
         c.out = scratch(WANTED, MOST_OUT);
         memset(c.out, 0, MOST_OUT);
         call_all(&c, statuses);
         size_t used = c.used;
         for (int e = 0; e < ENVIRONMENTS; e++)
-            if ((turn + e) % (quick ? 3 : 2) == 0) check_environment(&c, e, statuses, scratch(WANTED, MOST_OUT), used);
+            if ((trial + e) % (quick ? 3 : 2) == 0) check_environment(&c, e, statuses, scratch(WANTED, MOST_OUT), used);
     }
 }
 

@@ -301,19 +301,19 @@ static void test_compose(void **state) {
 
 static const char *const shapes[] = {"one", "single", "three", "10..50", "tail", "sparse", "1024", "1025", "two"};
 
-static void check_cut(const problem *p, const char *shape, int64_t count) {
+static void check_segments(const problem *p, const char *shape, int64_t count) {
     tally__track *track = open_track(p);
     int32_t *segment_ids = scratch(2, (size_t)(count + 1) * sizeof *segment_ids);
     int64_t segments = make_segment_ids(shape, count, segment_ids);
     int run;
-    now.cut = shape;
+    now.segments = shape;
     now.size = count;
     EXPECT_OK(tally__track_load(track, data_of(p->type, p->data, count), NULL, count, 1));
     EXPECT_OK(tally__track_segments(track, segment_ids, segments));
     run = check_kernels(track);
     EXPECT(run >= 6, "%d kernels ran", run); /* the plain read is one */
     tally__track_close(track);
-    now.cut = NULL;
+    now.segments = NULL;
 }
 
 static void test_segments(void **state) {
@@ -323,7 +323,7 @@ static void test_segments(void **state) {
     for (int h = 0; h < COUNT(shapes); h++)
         for (int s = 0; s < COUNT(sizes); s++)
             for (int k = 0; k < 6; k++)
-                if (k % (quick ? 6 : 3) == (h + s) % 3) check_cut(&problems[k], shapes[h], sizes[s]);
+                if (k % (quick ? 6 : 3) == (h + s) % 3) check_segments(&problems[k], shapes[h], sizes[s]);
 }
 
 static void test_segment_schedules(void **state) {
@@ -332,7 +332,7 @@ static void test_segment_schedules(void **state) {
     if (backend == TALLY_BACKEND_CUDA) return;
     for (int s = 0; s < COUNT(schedules); s++) {
         configure(schedules[s]);
-        for (int h = 0; h < COUNT(shapes); h += quick ? 4 : 1) check_cut(&problems[4], shapes[h], 5000);
+        for (int h = 0; h < COUNT(shapes); h += quick ? 4 : 1) check_segments(&problems[4], shapes[h], 5000);
     }
     configure("round");
 }

@@ -11,7 +11,7 @@
 static const int64_t sizes[] = {1, 2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 48, 64};
 
 /* Segments of `length` values; gives how many. */
-static int64_t cut_every(int64_t length, int64_t count, int32_t *segment_ids) {
+static int64_t segments_every(int64_t length, int64_t count, int32_t *segment_ids) {
     for (int64_t i = 0; i < count; i++) segment_ids[i] = (int32_t)(i / length);
     return (count + length - 1) / length;
 }
@@ -60,7 +60,7 @@ static void check_frames(const tally__picture *picture, const char *kernel) {
 static void check_picture(const tally__gallery_row *row, int64_t count, int64_t length) {
     int32_t segment_ids[TALLY_MOST_PICTURED];
     uint64_t all = 0, outputs[TALLY_MOST_PICTURED] = {0}, wanted[TALLY_MOST_PICTURED] = {0};
-    int64_t segments = cut_every(length, count, segment_ids);
+    int64_t segments = segments_every(length, count, segment_ids);
     tally__picture picture;
     now.size = count;
     EXPECT(tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) == TALLY_OK,

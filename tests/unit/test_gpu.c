@@ -1,5 +1,6 @@
-/* The GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over sizes at the borders
- * of leaves, tiles and groups of tiles, host and device memory, layouts, schedules. On the simulator as it is; with
+/* The GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over sizes at the
+ * boundaries of leaves, tiles and groups of tiles, host and device memory, layouts, schedules. On the simulator as it
+ * is; with
  * --cuda on a GPU, where sizes are larger. */
 #include <math.h>
 #include <pthread.h>
@@ -11,7 +12,7 @@
 
 /* ---- whole arrays ---- */
 
-static void compare(const subject *s, data_class class, int64_t size, int turn) {
+static void compare(const subject *s, data_class class, int64_t size, int trial) {
     const char *x = data_of(s->type, class, size),
                *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), size);
     tally_array left = {x, s->type, size, 0}, right = {y, s->type, size, 0};
@@ -21,7 +22,7 @@ static void compare(const subject *s, data_class class, int64_t size, int turn) 
     tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, NULL,
                                (tally_output){wanted, TALLY_NATURAL, 1, 0});
     set_scene(s, class, size);
-    choose_schedule(turn);
+    choose_schedule(trial);
     EXPECT_STATUS(
         perform(context_for(s, backend, 1), s->op, left, right, NULL, (tally_output){got, TALLY_NATURAL, 1, 0}), due);
     EXPECT_BITS(got, wanted, bytes, "the result");
@@ -44,14 +45,14 @@ static int list_sizes(tally_type type, int64_t *sizes) {
 static void test_sizes(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         int64_t sizes[64];
         int count = list_sizes(s.type, sizes);
         for (int i = 0; i < count; i++) {
             int64_t leaf = tally_leaf_length(s.type);
             int every = quick ? 24 : backend != TALLY_BACKEND_SIMT ? 1 : sizes[i] > leaf ? 8 : 3;
-            if ((turn + i) % every != 0) continue;
-            compare(&s, (data_class)((turn + i) % DATA_CLASSES), sizes[i], turn + i);
+            if ((trial + i) % every != 0) continue;
+            compare(&s, (data_class)((trial + i) % DATA_CLASSES), sizes[i], trial + i);
         }
     }
 }
@@ -60,11 +61,11 @@ static void test_sizes(void **state) {
 static void test_data(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++)
+    for (int trial = 0; next_subject(&s); trial++)
         for (int c = 0; c < DATA_CLASSES; c++) {
-            if (backend == TALLY_BACKEND_SIMT && !is_exact_sum(&s) && (turn + c) % 5 != 0) continue;
-            if (quick && (turn + c) % 11 != 0) continue;
-            compare(&s, (data_class)c, tally_leaf_length(s.type) * (2 + c % 2) + 77 * (c % 3), turn + c);
+            if (backend == TALLY_BACKEND_SIMT && !is_exact_sum(&s) && (trial + c) % 5 != 0) continue;
+            if (quick && (trial + c) % 11 != 0) continue;
+            compare(&s, (data_class)c, tally_leaf_length(s.type) * (2 + c % 2) + 77 * (c % 3), trial + c);
         }
 }
 
@@ -92,20 +93,20 @@ static void test_device_memory(void **state) {
     tally__cu_address out;
     (void)state;
     EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
-    for (int turn = 0; next_subject(&s); turn++) {
-        int64_t count = tally_leaf_length(s.type) * (turn % 3) + 131 * (turn % 4),
+    for (int trial = 0; next_subject(&s); trial++) {
+        int64_t count = tally_leaf_length(s.type) * (trial % 3) + 131 * (trial % 4),
                 bytes = (int64_t)tally_type_size(s.type);
-        const layout *l = &layouts[turn % LAYOUTS];
-        data_class class = (data_class)(turn % DATA_CLASSES);
+        const layout *l = &layouts[trial % LAYOUTS];
+        data_class class = (data_class)(trial % DATA_CLASSES);
         char wanted[64], got[64];
-        if (turn % (quick ? 17 : backend == TALLY_BACKEND_SIMT ? 2 : 1) != 0) continue;
+        if (trial % (quick ? 17 : backend == TALLY_BACKEND_SIMT ? 2 : 1) != 0) continue;
         const char *x = data_of(s.type, class, count);
-        size_t room = layout_bytes(l, (size_t)bytes, count);
-        tally_array host = lay_out(l, x, s.type, count, scratch(0, room + 64)), array = host;
+        size_t space = layout_bytes(l, (size_t)bytes, count);
+        tally_array host = lay_out(l, x, s.type, count, scratch(0, space + 64)), array = host;
         const char *memory = scratch(0, 1);
         set_scene(&s, class, count);
-        choose_schedule(turn);
-        tally__cu_address copy = device_copy(memory, room, 0);
+        choose_schedule(trial);
+        tally__cu_address copy = device_copy(memory, space, 0);
         array.data = (const char *)(uintptr_t)copy + ((const char *)host.data - memory);
         tally_status due = perform(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, host, host, NULL,
                                    (tally_output){wanted, TALLY_NATURAL, 1, 0});
@@ -145,7 +146,7 @@ static void test_small_arrays(void **state) {
     tally__cu_address out;
     (void)state;
     EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         const int64_t bytes = (int64_t)tally_type_size(s.type), round = TALLY_SMALL_ROUND_BYTES / bytes,
                       most = TALLY_SMALL_ROUNDS * TALLY_SMALL_BLOCKS * round;
         const int64_t sizes[] = {1,    33,       round - 1, round + 1, 8 * round, 8 * round + 1, 17 * round + 5,
@@ -157,10 +158,10 @@ static void test_small_arrays(void **state) {
             const bool is_last =
                 count ==
                 12 * round; /* larger values of the first and the last blocks cancel, what is left has several parts */
-            const int class = is_last ? TWO_SIZES : (turn + i) % SMALL_CLASSES,
-                      other = is_last ? WIDE : (turn / 3 + 2 * i) % SMALL_CLASSES;
+            const int class = is_last ? TWO_SIZES : (trial + i) % SMALL_CLASSES,
+                      other = is_last ? WIDE : (trial / 3 + 2 * i) % SMALL_CLASSES;
             char wanted[64], got[64];
-            if ((turn + i) % (quick ? 9 : backend != TALLY_BACKEND_SIMT ? 1 : count >= most ? 12 : 3) != 0) continue;
+            if ((trial + i) % (quick ? 9 : backend != TALLY_BACKEND_SIMT ? 1 : count >= most ? 12 : 3) != 0) continue;
             char *x = scratch(0, (size_t)(count * bytes));
             fill(s.type, class, 1, third, x);
             fill(s.type, other, 1, third, x + third * bytes);
@@ -168,7 +169,7 @@ static void test_small_arrays(void **state) {
             tally_array host = {x, s.type, count, 0}, array = host;
             set_scene(&s, SMALL_INTEGERS, count);
             now.data = class == WIDE ? "wide" : class == TWO_SIZES ? "two sizes" : class_names[class];
-            choose_schedule(turn + i);
+            choose_schedule(trial + i);
             tally__cu_address copy = device_copy(x, (size_t)(count * bytes), 0);
             array.data = (const char *)(uintptr_t)copy;
             for (int call = 0; call < 2; call++) { /* the second finds the scratch memory as the first has left it */

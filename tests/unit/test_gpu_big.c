@@ -8,7 +8,7 @@
 #include "gpu_host.h"
 
 enum { CHUNK = 1 << 22, PLACES = 7 };
-static int64_t border;         /* 2^32 */
+static int64_t boundary;       /* 2^32 */
 static int64_t places[PLACES]; /* of values that are not 0, on both sides of it, or another, and of its half */
 static uint64_t chunk[CHUNK];  /* of an array on its way to the device, or back */
 static uint64_t expected[CHUNK];
@@ -62,19 +62,20 @@ static int64_t zero_at(int64_t i) { return (void)i, 0; }
 
 /* ---- what is compared ---- */
 
-/* The results of a cut of `count` values, all in device memory, with what each is to be, of `width` bytes. */
-static void compare(tally_op op, tally_type type, int64_t count, tally_segments cut, size_t width, entry_at *wanted) {
+/* The results of a segmentation of `count` values, all in device memory, with what each is to be, of `width` bytes. */
+static void compare(tally_op op, tally_type type, int64_t count, tally_segments segments, size_t width,
+                    entry_at *wanted) {
     const size_t bytes = tally_type_size(type);
-    const int64_t results = cut.count * (cut.inner > 1 ? cut.inner : 1);
+    const int64_t results = segments.count * (segments.inner > 1 ? segments.inner : 1);
     tally_context *context = context_of(backend);
     tally__cu_address values = make_on_device(bytes, count, value_at), out = make_on_device(width, results, zero_at);
     tally_options options = tally_get_options(context);
     options.checked = 1;
     EXPECT_OK(tally_set_options(context, &options));
     choose_schedule(0); /* with more patience than by itself */
-    now =
-        (scene){.op = op, .type = type, .size = count, .index_type = cut.index_type, .data = "zeros and a few others"};
-    EXPECT_OK(tally_reduce_segments(context, op, tally_in((const void *)(uintptr_t)values, type, count), cut,
+    now = (scene){
+        .op = op, .type = type, .size = count, .index_type = segments.index_type, .data = "zeros and a few others"};
+    EXPECT_OK(tally_reduce_segments(context, op, tally_in((const void *)(uintptr_t)values, type, count), segments,
                                     tally_out((void *)(uintptr_t)out, TALLY_NATURAL, results)));
     expect_on_device(out, width, results, wanted);
     driver->release(values);
@@ -102,10 +103,10 @@ static int64_t few_most_at(int64_t s) { /* the last place is the largest */
 }
 
 static void test_values(void **state) {
-    const int64_t ends[FEW + 1] = {0,          3,          border / 2 - 1, border / 2,
-                                   border - 1, border + 1, border + 4999,  border + 12345};
+    const int64_t ends[FEW + 1] = {
+        0, 3, boundary / 2 - 1, boundary / 2, boundary - 1, boundary + 1, boundary + 4999, boundary + 12345};
     (void)state;
-    set_places(border);
+    set_places(boundary);
     memcpy(few_offsets, ends, sizeof ends);
     tally__cu_address offsets = make_on_device(8, FEW + 1, few_at), lengths = make_on_device(8, FEW, few_length_at);
     const tally_segments by_offsets = tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, FEW),
@@ -130,8 +131,8 @@ static int64_t column_sum_at(int64_t column) {
 }
 static void test_rows(void **state) {
     (void)state;
-    set_places(border);
-    third = border / 3 + 4115;
+    set_places(boundary);
+    third = boundary / 3 + 4115;
     compare(TALLY_SUM, TALLY_U8, 3 * third, tally_rows(3, third, 1), 8, row_sum_at);
     compare(TALLY_SUM, TALLY_U8, 3 * third, tally_rows(1, third, 3), 8, column_sum_at);
 }
@@ -155,10 +156,10 @@ static void compare_segment_ids(tally_type type, int64_t count, tally_type index
 }
 static void test_segment_ids(void **state) {
     (void)state;
-    set_places(border);
-    compare_segment_ids(TALLY_U8, border + 12345, TALLY_I64);
-    compare_segment_ids(TALLY_I32, border / 2 + 5000, TALLY_I32);
-    compare_segment_ids(TALLY_I32, border / 2 - 1, TALLY_I32);
+    set_places(boundary);
+    compare_segment_ids(TALLY_U8, boundary + 12345, TALLY_I64);
+    compare_segment_ids(TALLY_I32, boundary / 2 + 5000, TALLY_I32);
+    compare_segment_ids(TALLY_I32, boundary / 2 - 1, TALLY_I32);
 }
 
 /* More segments than 2^32, one value for each eighth of them; and segment ids with such gaps. */
@@ -166,9 +167,9 @@ static int64_t eighth_of(int64_t i) { return i / 8; }
 static int64_t eighth_has(int64_t s) { return s % 8 == 7 && value_at(s / 8) != 0; } /* s / 8 values lie before it */
 static int64_t eight_times(int64_t i) { return 8 * i + 7; }
 static void test_segments(void **state) {
-    const int64_t values = border / 8 + 100;
+    const int64_t values = boundary / 8 + 100;
     (void)state;
-    set_places(border / 8);
+    set_places(boundary / 8);
     tally__cu_address offsets = make_on_device(8, 8 * values + 1, eighth_of),
                       segment_ids = make_on_device(8, values, eight_times);
     compare(TALLY_ANY, TALLY_U8, values, tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, 8 * values), 1,
@@ -201,10 +202,10 @@ static int64_t overlapping_sum_at(int64_t s) {
     return sum;
 }
 static void test_features(void **state) {
-    const int64_t vectors = (border + 12345) / FEATURES, half = border / 2 / FEATURES, last = border / FEATURES;
+    const int64_t vectors = (boundary + 12345) / FEATURES, half = boundary / 2 / FEATURES, last = boundary / FEATURES;
     const int64_t ends[FEW + 1] = {0, 1, half, half + 1, last, last + 1, last + 999, vectors};
     (void)state;
-    set_places(border);
+    set_places(boundary);
     memcpy(few_offsets, ends, sizeof ends);
     tally__cu_address offsets = make_on_device(8, FEW + 1, few_at);
     compare(TALLY_SUM, TALLY_U8, vectors * FEATURES,
@@ -223,7 +224,7 @@ static void test_features(void **state) {
 /* As many values as fit an order of 64 bits each, twice, into the memory: past 2^31. */
 static int64_t id_at(int64_t i) { return i % 3; }
 static void test_unsorted_ids(void **state) {
-    const int64_t most = (int64_t)1 << 31, at = border < most ? border : most, count = at + 12345;
+    const int64_t most = (int64_t)1 << 31, at = boundary < most ? boundary : most, count = at + 12345;
     (void)state;
     set_places(at);
     tally__cu_address ids = make_on_device(4, count, id_at);
@@ -236,10 +237,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),      cmocka_unit_test(test_rows),
                                        cmocka_unit_test(test_segment_ids), cmocka_unit_test(test_segments),
                                        cmocka_unit_test(test_features),    cmocka_unit_test(test_unsorted_ids)};
-    int skipped = begin_gpu_program(argc, argv), log2_border = backend == TALLY_BACKEND_CUDA ? 32 : 16;
+    int skipped = begin_gpu_program(argc, argv), log2_boundary = backend == TALLY_BACKEND_CUDA ? 32 : 16;
     if (skipped) return skipped;
     for (int i = 1; i + 1 < argc; i++)
-        if (strcmp(argv[i], "--log2") == 0) log2_border = atoi(argv[i + 1]);
-    border = (int64_t)1 << log2_border;
+        if (strcmp(argv[i], "--log2") == 0) log2_boundary = atoi(argv[i + 1]);
+    boundary = (int64_t)1 << log2_boundary;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 static void set_scene_of(const subject *s, data_class class, int64_t size, const char *what) {
     set_scene(s, class, size);
-    now.cut = what;
+    now.segments = what;
 }
 
 static void *address(tally__cu_address a) { return (void *)(uintptr_t)a; }
@@ -57,9 +57,9 @@ static void test_types(void **state) {
     tally__cu_address out;
     (void)state;
     EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
-    for (int turn = 0; next_subject(&s); turn++)
+    for (int trial = 0; next_subject(&s); trial++)
         for (tally_type type = TALLY_NATURAL + 1; type < TALLY_STRUCT; type++) {
-            int at = turn + (int)type;
+            int at = trial + (int)type;
             if (at % (quick ? 23 : backend == TALLY_BACKEND_SIMT ? 3 : 1) != 0) continue;
             choose_schedule(at);
             compare_type(&s, (data_class)(at / 3 % DATA_CLASSES), at % 13 == 0 ? 0 : 1 + at % 150, type, out);
@@ -186,12 +186,12 @@ static void expect_whole(const subject *s, const tally_state *state, const char 
     driver->release(there);
 }
 
-/* Pushed in pieces with borders anywhere, some of them from the host, and merged of two: the bits of the whole. */
-static void compare_states(const subject *s, data_class class, int64_t count, int turn, tally_context *context) {
-    int64_t bytes = (int64_t)tally_type_size(s->type), stride = turn % 4 == 3 ? 2 * bytes : bytes;
+/* Pushed in pieces with boundaries anywhere, some of them from the host, and merged of two: the bits of the whole. */
+static void compare_states(const subject *s, data_class class, int64_t count, int trial, tally_context *context) {
+    int64_t bytes = (int64_t)tally_type_size(s->type), stride = trial % 4 == 3 ? 2 * bytes : bytes;
     const char *x = data_of(s->type, class, count);
     char wanted[64], *apart = scratch(2, (size_t)(count * stride) + 1);
-    uint64_t random = seed + (uint64_t)turn;
+    uint64_t random = seed + (uint64_t)trial;
     tally_state *first, *second;
     tally_options options = options_of(s);
     for (int64_t i = 0; i < count; i++) memcpy(apart + i * stride, x + i * bytes, (size_t)bytes);
@@ -205,8 +205,8 @@ static void compare_states(const subject *s, data_class class, int64_t count, in
     EXPECT_OK(tally_state_open(context, s->op, s->type, 0, &first));
     EXPECT_OK(tally_state_open(context, s->op, s->type, middle, &second));
     for (int64_t at = 0, n; at < count; at += n) {
-        int64_t border = at < middle ? middle : count;
-        n = 1 + random_below(&random, border - at);
+        int64_t boundary = at < middle ? middle : count;
+        n = 1 + random_below(&random, boundary - at);
         EXPECT_OK(push(at < middle ? first : second, s, &a, at, n, random_below(&random, 3) == 0));
     }
     EXPECT_OK(tally_state_merge(first, second));
@@ -220,13 +220,13 @@ static void test_states(void **state) {
     subject s = {.op = -1};
     tally_context *context = context_of(backend);
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        int64_t count = tally_leaf_length(s.type) * (turn % 5) + 1 + turn % 301;
-        data_class class = (data_class)(turn % DATA_CLASSES);
-        if (turn % (quick ? 19 : 2) != 0) continue;
-        choose_schedule(turn);
+    for (int trial = 0; next_subject(&s); trial++) {
+        int64_t count = tally_leaf_length(s.type) * (trial % 5) + 1 + trial % 301;
+        data_class class = (data_class)(trial % DATA_CLASSES);
+        if (trial % (quick ? 19 : 2) != 0) continue;
+        choose_schedule(trial);
         set_scene_of(&s, class, count, "states");
-        compare_states(&s, class, count, turn, context);
+        compare_states(&s, class, count, trial, context);
     }
     tally_context_destroy(context);
 }
@@ -287,18 +287,18 @@ static void test_states_of_segments(void **state) {
     const int64_t offsets[SEGMENTS + 1] = {0, 1500, 1501, COUNT};
     const float *x = data_of(TALLY_F32, CANCELLATION, COUNT);
     float got, wanted[SEGMENTS];
-    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS);
+    const tally_segments segments = tally_offsets(offsets, TALLY_I64, SEGMENTS);
     tally_context *context = context_of(backend);
     tally__cu_address far_x = device_copy(x, COUNT * sizeof *x, 0), index = device_copy(offsets, sizeof offsets, 0);
-    const tally_segments cuts[] = {cut, tally_offsets(address(index), TALLY_I64, SEGMENTS)};
+    const tally_segments segmentations[] = {segments, tally_offsets(address(index), TALLY_I64, SEGMENTS)};
     tally_state *states[SEGMENTS];
     (void)state;
-    EXPECT_OK(tally_reduce_segments(NULL, TALLY_PROD, tally_in(x, TALLY_F32, COUNT), cut,
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_PROD, tally_in(x, TALLY_F32, COUNT), segments,
                                     tally_out(wanted, TALLY_F32, SEGMENTS)));
     for (int c = 0; c < 2; c++) {
         for (int s = 0; s < SEGMENTS; s++) EXPECT_OK(tally_state_open(context, TALLY_PROD, TALLY_F32, 0, &states[s]));
-        EXPECT_OK(tally_push_segments(context, TALLY_PROD, tally_in(address(far_x), TALLY_F32, COUNT), cuts[c], states,
-                                      SEGMENTS));
+        EXPECT_OK(tally_push_segments(context, TALLY_PROD, tally_in(address(far_x), TALLY_F32, COUNT), segmentations[c],
+                                      states, SEGMENTS));
         for (int s = 0; s < SEGMENTS; s++) {
             EXPECT_OK(tally_state_finish(states[s], tally_out(&got, TALLY_F32, 1)));
             EXPECT_BITS(&got, &wanted[s], sizeof got, "a state of a GPU's segment");

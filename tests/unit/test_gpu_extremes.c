@@ -60,7 +60,7 @@ static void expect_truth(truth *t, const subject *s, const char *result) {
 enum { MOST_ROWS = 9 };
 typedef struct table {
     const subject *s;
-    const char *x, *y;       /* row by row */
+    const char *x, *y;               /* row by row */
     const char *x_across, *y_across; /* column by column */
     int64_t rows, length;
     truth truths[MOST_ROWS];
@@ -76,7 +76,7 @@ static void expect_rows(table *t, const char *results, int64_t rows) {
     now.segment = 0;
 }
 
-static void check_cuts(table *t, tally_context *context) {
+static void check_segmentations(table *t, tally_context *context) {
     static const char *const forms[] = {"offsets", "lengths", "segment_ids", "rows", "columns"};
     int64_t offsets[MOST_ROWS + 1], lengths[MOST_ROWS], *segment_ids = scratch(4, (size_t)(t->rows * t->length) * 8);
     const int64_t n = t->rows * t->length;
@@ -84,18 +84,19 @@ static void check_cuts(table *t, tally_context *context) {
     for (int64_t r = 0; r <= t->rows; r++) offsets[r] = r * t->length;
     for (int64_t r = 0; r < t->rows; r++) lengths[r] = t->length;
     for (int64_t i = 0; i < n; i++) segment_ids[i] = i / t->length;
-    const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, t->rows),
-                                   tally_lengths(lengths, TALLY_I64, t->rows),
-                                   tally_segment_ids(segment_ids, TALLY_I64, t->rows),
-                                   tally_rows(t->rows, t->length, 1), tally_rows(1, t->length, t->rows)};
+    const tally_segments segmentations[] = {tally_offsets(offsets, TALLY_I64, t->rows),
+                                            tally_lengths(lengths, TALLY_I64, t->rows),
+                                            tally_segment_ids(segment_ids, TALLY_I64, t->rows),
+                                            tally_rows(t->rows, t->length, 1), tally_rows(1, t->length, t->rows)};
     for (int form = 0; form < 5; form++) {
-        now.cut = forms[form];
+        now.segments = forms[form];
         memset(results, 0x5a, sizeof results);
         EXPECT_OK(perform(context, t->s->op, tally_in(form == 4 ? t->x_across : t->x, t->s->type, n),
-                          tally_in(form == 4 ? t->y_across : t->y, t->s->type, n), &cuts[form], output_of(t, results)));
+                          tally_in(form == 4 ? t->y_across : t->y, t->s->type, n), &segmentations[form],
+                          output_of(t, results)));
         expect_rows(t, results, t->rows);
     }
-    now.cut = NULL;
+    now.segments = NULL;
 }
 static void check_whole(table *t, tally_context *context) {
     char result[sizeof(tally_stats)];
@@ -123,7 +124,7 @@ static void check_states(table *t, tally_context *context) {
     size_t size;
     tally_output out = output_of(t, result);
     out.count = 1;
-    now.cut = "states";
+    now.segments = "states";
     EXPECT_OK(tally_state_open(context, t->s->op, t->s->type, 0, &states[0]));
     EXPECT_OK(tally_state_open(context, t->s->op, t->s->type, half, &states[1]));
     push(t, states[0], 0, half);
@@ -134,36 +135,36 @@ static void check_states(table *t, tally_context *context) {
     EXPECT_OK(tally_state_finish(states[2], out));
     for (int i = 0; i < 3; i++) tally_state_close(states[i]);
     expect_rows(t, result, 1);
-    now.cut = NULL;
+    now.segments = NULL;
 }
 
 static void check_table(const subject *s, int ends, int signs, int64_t rows, int64_t length, uint64_t *random) {
     const size_t bytes = tally_type_size(s->type), n = (size_t)(rows * length);
     const tally_backend backends[] = {TALLY_BACKEND_REFERENCE, TALLY_BACKEND_CPU, backend};
     static const char *const backend_names[] = {"reference", "CPU", "GPU"};
-    char *room[4];
+    char *space[4];
     table t = {.s = s, .rows = rows, .length = length};
-    for (int k = 0; k < 4; k++) room[k] = scratch(k, n * bytes);
+    for (int k = 0; k < 4; k++) space[k] = scratch(k, n * bytes);
     for (int64_t i = 0; i < (int64_t)n; i++)
-        for (int k = 0; k < 2; k++) put_bits(s->type, room[k], i, ends, signs, random);
+        for (int k = 0; k < 2; k++) put_bits(s->type, space[k], i, ends, signs, random);
     for (int64_t r = 0; r < rows; r++) {
         begin_truth(&t.truths[r]);
         for (int64_t i = 0; i < length; i++) {
             const int64_t at = r * length + i;
-            const double x = (double)number_at(s->type, room[0], at);
-            add_truth(&t.truths[r], x, s->op == TALLY_DOT ? (double)number_at(s->type, room[1], at) : x);
+            const double x = (double)number_at(s->type, space[0], at);
+            add_truth(&t.truths[r], x, s->op == TALLY_DOT ? (double)number_at(s->type, space[1], at) : x);
             for (int k = 0; k < 2; k++)
-                memcpy(room[2 + k] + (size_t)(i * rows + r) * bytes, room[k] + (size_t)at * bytes, bytes);
+                memcpy(space[2 + k] + (size_t)(i * rows + r) * bytes, space[k] + (size_t)at * bytes, bytes);
         }
     }
-    t.x = room[0], t.y = room[1], t.x_across = room[2], t.y_across = room[3];
+    t.x = space[0], t.y = space[1], t.x_across = space[2], t.y_across = space[3];
     now = (scene){
         .op = s->op, .type = s->type, .ddof = s->ddof, .data = names[ends][signs], .size = length, .outer = rows};
     for (int b = 0; b < 3; b++) {
         tally_context *context = context_for(s, backends[b], 1);
         now.layout = backend_names[b];
         check_whole(&t, context);
-        if (rows > 1) check_cuts(&t, context);
+        if (rows > 1) check_segmentations(&t, context);
         check_states(&t, context);
     }
     for (int64_t r = 0; r < rows; r++) end_truth(&t.truths[r]);
@@ -173,13 +174,13 @@ static void test_extremes(void **unused) {
     static const int64_t shapes[][2] = {{1, 1}, {9, 3}, {4, 70}, {2, 2100}, {1, 9000}};
     subject s = {.op = -1};
     uint64_t random = seed;
-    int turn = 0;
+    int trial = 0;
     (void)unused;
     while (next_subject(&s)) {
         if (!is_float(s.type) || !is_exact_sum(&s) || s.nan != TALLY_NAN_PROPAGATE) continue;
         for (int ends = 0; ends < ENDS; ends++)
-            for (int signs = 0; signs < SIGNS; signs++, turn++) {
-                const int many = quick ? 2 : 1 + turn % 4; /* one alone always, the others in turn */
+            for (int signs = 0; signs < SIGNS; signs++, trial++) {
+                const int many = quick ? 2 : 1 + trial % 4; /* one alone always, the others in turn */
                 check_table(&s, ends, signs, 1, 1, &random);
                 check_table(&s, ends, signs, shapes[many][0], shapes[many][1], &random);
             }

@@ -10,27 +10,27 @@
 typedef struct far {
     tally__cu_address x, y, index, ends, out;
     tally_array left, right;
-    tally_segments cut;
+    tally_segments segments;
 } far;
 
 static int64_t entries_of(const grouped *p) {
     return p->form == 0 ? p->count + 1 : p->form == 2 || p->form > 3 ? p->vectors : p->count;
 }
-static far send(const grouped *p, tally_type type, const char *x, const char *y, size_t out_bytes, int turn) {
-    const size_t width = tally_type_size(type), index_bytes = tally_type_size(p->cut.index_type);
+static far send(const grouped *p, tally_type type, const char *x, const char *y, size_t out_bytes, int trial) {
+    const size_t width = tally_type_size(type), index_bytes = tally_type_size(p->segments.index_type);
     const int64_t values = p->vectors * p->inner;
-    const size_t offset = (size_t)(turn % 4) * (turn % 5 ? width : 1), behind = (size_t)(turn % 3) * index_bytes;
-    far f = {.cut = p->cut};
+    const size_t offset = (size_t)(trial % 4) * (trial % 5 ? width : 1), behind = (size_t)(trial % 3) * index_bytes;
+    far f = {.segments = p->segments};
     f.x = device_copy(x, (size_t)values * width, offset);
     f.y = device_copy(y, (size_t)values * width, 0);
-    f.index = device_copy(p->cut.index, (size_t)entries_of(p) * index_bytes, behind);
-    f.ends = device_copy(p->cut.ends, p->form == 3 ? (size_t)p->count * index_bytes : 0, behind);
+    f.index = device_copy(p->segments.index, (size_t)entries_of(p) * index_bytes, behind);
+    f.ends = device_copy(p->segments.ends, p->form == 3 ? (size_t)p->count * index_bytes : 0, behind);
     f.out = device_copy(scratch(GOT, out_bytes), out_bytes, 0);
     f.left = (tally_array){(const char *)(uintptr_t)f.x + offset, type, values, 0};
     f.right = (tally_array){(const void *)(uintptr_t)f.y, type, values, 0};
-    if (turn % 7 == 2) return f; /* the index stays in host memory */
-    f.cut.index = (const char *)(uintptr_t)f.index + behind;
-    f.cut.ends = p->form == 3 ? (const char *)(uintptr_t)f.ends + behind : NULL;
+    if (trial % 7 == 2) return f; /* the index stays in host memory */
+    f.segments.index = (const char *)(uintptr_t)f.index + behind;
+    f.segments.ends = p->form == 3 ? (const char *)(uintptr_t)f.ends + behind : NULL;
     return f;
 }
 static void release(const far *f) {
@@ -42,29 +42,29 @@ static tally_status reduce(const grouped *p, tally_context *context, const subje
     tally_plan *plan = NULL;
     const tally_output out = tally_out((void *)(uintptr_t)f->out, TALLY_NATURAL, p->count * p->inner);
     if (is_planned) {
-        f->cut.inner = 0;
-        EXPECT_OK(tally_plan_open(context, s->type, p->vectors, f->cut, &plan));
-        f->cut = tally_features(tally_planned(plan), p->inner);
+        f->segments.inner = 0;
+        EXPECT_OK(tally_plan_open(context, s->type, p->vectors, f->segments, &plan));
+        f->segments = tally_features(tally_planned(plan), p->inner);
     }
-    const tally_status status = perform(context, s->op, f->left, f->right, &f->cut, out);
+    const tally_status status = perform(context, s->op, f->left, f->right, &f->segments, out);
     tally_plan_close(plan);
     return status;
 }
 
-static void compare(const grouped *p, const subject *s, data_class class, int turn) {
+static void compare(const grouped *p, const subject *s, data_class class, int trial) {
     const size_t width = tally_type_size(s->type), bytes = result_bytes(s),
-                 room = bytes * (size_t)(p->count * p->inner);
+                 space = bytes * (size_t)(p->count * p->inner);
     const char *const x = data_of(s->type, class, p->vectors * p->inner), *const y = data_of(s->type, SMALL_INTEGERS,
                                                                                              p->vectors * p->inner);
     const tally_array left = tally_in(x, s->type, p->vectors * p->inner),
                       right = tally_in(y, s->type, p->vectors * p->inner);
-    char *const got = scratch(GOT, room + 1);
+    char *const got = scratch(GOT, space + 1);
     now.data = class_names[class];
-    memset(got, 0x5a, room);
-    choose_schedule(turn);
-    far f = send(p, s->type, x, y, room, turn);
-    EXPECT_OK(reduce(p, context_for(s, backend, 1), s, &f, turn % 3 == 0));
-    device_read(got, f.out, room);
+    memset(got, 0x5a, space);
+    choose_schedule(trial);
+    far f = send(p, s->type, x, y, space, trial);
+    EXPECT_OK(reduce(p, context_for(s, backend, 1), s, &f, trial % 3 == 0));
+    device_read(got, f.out, space);
     (void)expect_each_feature(p, context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, width, got, bytes);
     release(&f);
 }
@@ -73,13 +73,13 @@ static void test_all(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         const int every = backend == TALLY_BACKEND_CUDA ? 1 : quick ? 61 : 7;
-        if (turn % every != 0) continue;
+        if (trial % every != 0) continue;
         grouped p;
         now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .ddof = s.ddof};
-        draw_grouped(&p, turn / every % GROUPED_FORMS, draw_inner(&random), &random);
-        compare(&p, &s, (data_class)(turn % DATA_CLASSES), turn);
+        draw_grouped(&p, trial / every % GROUPED_FORMS, draw_inner(&random), &random);
+        compare(&p, &s, (data_class)(trial % DATA_CLASSES), trial);
         free(p.members);
     }
 }
@@ -105,8 +105,9 @@ static void test_many(void **state) {
         for (int64_t q = 0; q < p.count; q++) p.begins[q + 1] += p.begins[q];
         for (int64_t i = 0; i < VECTORS; i++)
             if (ids[i] >= 0 && ids[i] < p.count) p.members[p.begins[ids[i]] + taken[ids[i]]++] = i;
-        p.cut = tally_features(tally_unsorted_ids(ids, TALLY_I32, p.count, TALLY_OUTSIDE_LEFT_OUT), p.inner);
-        now = (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .cut = grouped_forms[5], .outer = p.count};
+        p.segments = tally_features(tally_unsorted_ids(ids, TALLY_I32, p.count, TALLY_OUTSIDE_LEFT_OUT), p.inner);
+        now =
+            (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .segments = grouped_forms[5], .outer = p.count};
         compare(&p, &s, CANCELLATION, (int)k);
         free(p.members);
         free(taken);
@@ -116,24 +117,24 @@ static void test_many(void **state) {
 /* ---- what is refused, and what fails ---- */
 
 static float floats[64];
-static void refuse(const char *what, tally_segments cut, int64_t entries, bool has_ends) {
-    const size_t bytes = tally_type_size(cut.index_type);
+static void refuse(const char *what, tally_segments segments, int64_t entries, bool has_ends) {
+    const size_t bytes = tally_type_size(segments.index_type);
     tally_options options = TALLY_OPTIONS_INIT;
     tally_context *const checked = context_of(backend);
-    now = (scene){.cut = what, .type = TALLY_F32, .size = 64};
+    now = (scene){.segments = what, .type = TALLY_F32, .size = 64};
     options.backend = backend;
     options.checked = 1;
     EXPECT_OK(tally_set_options(checked, &options));
     const tally__cu_address x = device_copy(floats, sizeof floats, 0),
-                            index = device_copy(cut.index, (size_t)entries * bytes, 0),
-                            ends = device_copy(cut.ends, has_ends ? (size_t)entries * bytes : 0, 0),
+                            index = device_copy(segments.index, (size_t)entries * bytes, 0),
+                            ends = device_copy(segments.ends, has_ends ? (size_t)entries * bytes : 0, 0),
                             out = device_copy(floats, sizeof floats, 0);
-    cut.index = (const void *)(uintptr_t)index;
-    cut.ends = has_ends ? (const void *)(uintptr_t)ends : NULL;
-    EXPECT_STATUS(tally_reduce_segments(checked, TALLY_SUM, tally_in((const void *)(uintptr_t)x, TALLY_F32, 64), cut,
-                                        tally_out((void *)(uintptr_t)out, TALLY_F32, 64)),
+    segments.index = (const void *)(uintptr_t)index;
+    segments.ends = has_ends ? (const void *)(uintptr_t)ends : NULL;
+    EXPECT_STATUS(tally_reduce_segments(checked, TALLY_SUM, tally_in((const void *)(uintptr_t)x, TALLY_F32, 64),
+                                        segments, tally_out((void *)(uintptr_t)out, TALLY_F32, 64)),
                   TALLY_BAD_SEGMENTS);
-    EXPECT_STATUS(tally_reduce_segments(checked, TALLY_SUM, tally_in(floats, TALLY_F32, 64), cut,
+    EXPECT_STATUS(tally_reduce_segments(checked, TALLY_SUM, tally_in(floats, TALLY_F32, 64), segments,
                                         tally_out(floats, TALLY_F32, 64)),
                   TALLY_BAD_SEGMENTS);
     const tally__cu_address all[] = {x, index, ends, out};
@@ -167,16 +168,16 @@ static void test_refused(void **state) {
 }
 
 static tally_status reduce_some(tally_context *context, const void *of) {
-    const tally_segments *cut = of;
+    const tally_segments *segments = of;
     float out[64];
-    return tally_reduce_segments(context, TALLY_SUM, tally_in(floats, TALLY_F32, 64), *cut,
+    return tally_reduce_segments(context, TALLY_SUM, tally_in(floats, TALLY_F32, 64), *segments,
                                  tally_out(out, TALLY_F32, 64));
 }
 static tally_status plan_some(tally_context *context, const void *of) {
-    const tally_segments *cut = of;
+    const tally_segments *segments = of;
     float out[64];
     tally_plan *plan;
-    tally_status status = tally_plan_open(context, TALLY_F32, 32, tally_features(*cut, 1), &plan);
+    tally_status status = tally_plan_open(context, TALLY_F32, 32, tally_features(*segments, 1), &plan);
     if (status != TALLY_OK) return status;
     status = tally_reduce_segments(context, TALLY_SUM, tally_in(floats, TALLY_F32, 64),
                                    tally_features(tally_planned(plan), 2), tally_out(out, TALLY_F32, 64));

@@ -174,13 +174,13 @@ static void test_all(void **state) {
     static const int64_t array_counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 64};
     static problem p;
     uint64_t random = seed;
-    int turn = 0;
+    int trial = 0;
     (void)state;
     for (begin_orders(); next_order();)
         for (size_t c = 0; c < sizeof array_counts / sizeof *array_counts; c++)
-            for (int kind = 0; kind < KINDS; kind++, turn++) {
-                const int every = backend == TALLY_BACKEND_CUDA ? 1 : quick ? 13 : 3, variant = turn / every;
-                if (turn % every != 0) continue;
+            for (int kind = 0; kind < KINDS; kind++, trial++) {
+                const int every = backend == TALLY_BACKEND_CUDA ? 1 : quick ? 13 : 3, variant = trial / every;
+                if (trial % every != 0) continue;
                 p.count = array_counts[c];
                 choose_counts(&p, kind, &random);
                 const data_class class = (data_class)(variant % DATA_CLASSES);
@@ -222,13 +222,13 @@ static void test_unsorted(void **state) {
     int seen = 0;
     (void)state;
     for (begin_orders(); next_order();)
-        for (int turn = 0; turn < (quick ? KINDS : 4 * KINDS); turn++) {
+        for (int trial = 0; trial < (quick ? KINDS : 4 * KINDS); trial++) {
             const size_t width = tally_type_size(type_now);
             unsigned char kept[8];
             char sentence[200];
             p.count = 1 + random_below(&random, 9);
-            choose_counts(&p, turn % KINDS, &random);
-            choose_fan(turn);
+            choose_counts(&p, trial % KINDS, &random);
+            choose_fan(trial);
             make_problem(&p, ANY_BITS, &random);
             const int64_t one = random_below(&random, p.total + 1), other = random_below(&random, p.total + 1);
             if (one == p.total || other == p.total) continue;
@@ -236,7 +236,7 @@ static void test_unsorted(void **state) {
             memcpy(p.values + (size_t)one * width, p.values + (size_t)other * width, width);
             memcpy(p.values + (size_t)other * width, kept, width);
             now = (scene){.type = type_now, .size = p.total, .length = p.count};
-            send(&p, placings[turn % 3], turn % 2, &f);
+            send(&p, placings[trial % 3], trial % 2, &f);
             unsigned char *const got = scratch(WANTED, (size_t)p.total * width);
             const tally_status wanted = tally_merge(context_on(TALLY_BACKEND_CPU), f.near_lists, p.count,
                                                     tally_out(got, type_now, p.total), (tally_output){0});
@@ -289,10 +289,10 @@ static void test_astray(void **state) {
     (void)state;
     type_now = TALLY_I32;
     is_total = false;
-    for (int turn = 0; turn < (quick ? 60 : 300); turn++) {
+    for (int trial = 0; trial < (quick ? 60 : 300); trial++) {
         static int32_t values[8 * 512];
-        choose_fan(turn);
-        p = (problem){.count = 2 << turn % 3, .values = (unsigned char *)values};
+        choose_fan(trial);
+        p = (problem){.count = 2 << trial % 3, .values = (unsigned char *)values};
         for (int64_t i = 0; i < p.count; i++) {
             int32_t last = 0;
             for (int k = 0; k < 512; k++) values[512 * i + k] = last += (int32_t)random_below(&random, 5);
@@ -313,11 +313,11 @@ static void test_astray(void **state) {
 
 static double doubles[6] = {1, 2};
 static tally_array pair[3];
-static tally_output room;
+static tally_output output;
 
 static tally_status merge_pair(tally_context *context, const void *of) {
     (void)of;
-    return tally_merge(context, pair, 3, room, (tally_output){0});
+    return tally_merge(context, pair, 3, output, (tally_output){0});
 }
 /* Memory that a driver fails to tell anything of is taken for the host's. */
 static tally_status merge_or_fail(tally_context *context, const void *of) {
@@ -329,20 +329,20 @@ static void test_refused(void **state) {
     const tally__cu_address data = device_copy(doubles, 16, 0), out = device_copy(doubles, 48, 0);
     const tally_array far_array = tally_in((const void *)(uintptr_t)data, TALLY_F64, 2);
     tally_context *const context = context_of(backend), *const host = context_of(TALLY_BACKEND_CPU);
-    double near_room[6];
+    double near_output[6];
     (void)state;
     now = (scene){.type = TALLY_F64, .size = 6};
     pair[0] = pair[1] = pair[2] = far_array;
-    room = tally_out((void *)(uintptr_t)out, TALLY_F64, 6);
+    output = tally_out((void *)(uintptr_t)out, TALLY_F64, 6);
     EXPECT_OK(merge_pair(context, NULL));
     if (backend == TALLY_BACKEND_CUDA) EXPECT_STATUS(merge_pair(host, NULL), TALLY_BAD_ARGUMENT);
     fail_every_call(TALLY_FAST, merge_or_fail, NULL);
     pair[1] = tally_in(doubles, TALLY_F64, 2);
     EXPECT_STATUS(merge_pair(context, NULL), TALLY_UNSUPPORTED);
     pair[1] = far_array;
-    room = tally_out(near_room, TALLY_F64, 6);
+    output = tally_out(near_output, TALLY_F64, 6);
     EXPECT_STATUS(merge_pair(context, NULL), TALLY_UNSUPPORTED);
-    room = tally_out((void *)(uintptr_t)out, TALLY_F64, 5);
+    output = tally_out((void *)(uintptr_t)out, TALLY_F64, 5);
     EXPECT_STATUS(merge_pair(context, NULL), TALLY_BAD_ARGUMENT);
     int64_t taken[3];
     EXPECT_STATUS(tally_merge_ready(context, pair, (const unsigned char *)"\0\0", 3, taken), TALLY_UNSUPPORTED);

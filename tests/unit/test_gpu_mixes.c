@@ -1,6 +1,6 @@
-/* Segments on the GPU backend, of cuts, values and layouts that nobody chose: every problem is drawn at random, of
- * stretches of segments of one kind each, and compared with the CPU's slices; every fourth is spoilt, and compared with
- * what the CPU says of it. --problems N: so many (a soak takes thousands);
+/* Segments on the GPU backend, of segmentations, values and layouts that nobody chose: every problem is drawn at
+ * random, of stretches of segments of one kind each, and compared with the CPU's slices; every fourth is spoilt, and
+ * compared with what the CPU says of it. --problems N: so many (a soak takes thousands);
  * --first K: from number K on, which a failure names as its rows. On the simulator as it is; with --cuda on a GPU. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int64_t log_below(uint64_t *random, int log2_most) {
     return random_below(random, (int64_t)1 << random_below(random, log2_most + 1));
 }
 
-/* ---- cuts ---- */
+/* ---- segmentations ---- */
 
 /* So many segments of one kind, all of a length or of lengths up to it. */
 typedef enum kind { EQUAL, UNIFORM, ANY_SIZE, RARE, LONG, KINDS } kind;
@@ -56,7 +56,7 @@ static int64_t draw_length(const stretch *s, uint64_t *random) {
 }
 
 /* Some have three tiles, some more; of a GPU's some so many that each of its blocks has several. */
-static ragged draw_cut(tally_type type, uint64_t *random) {
+static ragged draw_segments(tally_type type, uint64_t *random) {
     const int64_t leaf = tally_leaf_length(type), width = (int64_t)tally_type_size(type);
     const int64_t times = backend == TALLY_BACKEND_CUDA && random_below(random, 40) == 0 ? TIMES : 1,
                   most_segments = times * MOST_SEGMENTS;
@@ -96,8 +96,8 @@ static const char *draw_values(int number, tally_type type, int64_t count, uint6
     return values;
 }
 
-/* Values whose exact sums are at the border of what a way of adding them up can do; some segments are of -0 alone, some
- * of one value many times, which deviate by exactly nothing. */
+/* Values whose exact sums are at the boundary of what a way of adding them up can do; some segments are of -0 alone,
+ * some of one value many times, which deviate by exactly nothing. */
 static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *random) {
     const float_segments f = {s->type, r->lengths, r->count, (int)random_below(random, 100),
                               scratch(VALUES, (size_t)r->values * tally_type_size(s->type) + 1)};
@@ -120,7 +120,7 @@ static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *rand
 }
 
 static problem draw_problem(const subject *s, uint64_t *random) {
-    ragged r = draw_cut(s->type, random);
+    ragged r = draw_segments(s->type, random);
     const bool of_ranges = is_exact_sum(s) && s->type >= TALLY_F32 && random_below(random, 2);
     if (of_ranges) r.values -= r.skip, r.skip = 0;
     set_scene(s, ANY_BITS, r.values);
@@ -129,16 +129,16 @@ static problem draw_problem(const subject *s, uint64_t *random) {
     return pose_values(s, x, draw_values(OTHERS, s->type, r.values, random), r);
 }
 
-/* ---- cuts that may be none ---- */
+/* ---- segmentations that may be none ---- */
 
-/* Some entries are other ones; what the CPU says of the whole, and if that is a cut every result, is to be said by the
- * GPU backend. */
+/* Some entries are other ones; what the CPU says of the whole, and if that is a segmentation every result, is to be
+ * said by the GPU backend. */
 static void compare_spoilt(const problem *p, tally_segmentation form, tally_type index_type, uint64_t *random) {
     const subject *s = p->s;
     const size_t bytes = result_bytes(s), width = tally_type_size(s->type), index_width = tally_type_size(index_type);
     int64_t skip, count;
     size_t index_bytes;
-    const tally_segments cut = make_cut(form, index_type, &p->r, 0, &skip, &count, &index_bytes);
+    const tally_segments segments = make_segments(form, index_type, &p->r, 0, &skip, &count, &index_bytes);
     const int64_t entries = (int64_t)(index_bytes / index_width), places = 1 + log_below(random, 4);
     char *index = scratch(INDEX, index_bytes); /* where make_cut has left it */
     char *wanted = scratch(WANTED, bytes * (size_t)p->r.count + 1), *got = scratch(OUT, bytes * (size_t)p->r.count + 1);
@@ -158,11 +158,11 @@ static void compare_spoilt(const problem *p, tally_segmentation form, tally_type
                       y = tally_in(p->y + skip * (int64_t)width, s->type, count);
     memset(wanted, 0xa5, bytes * (size_t)p->r.count);
     memset(got, 0xa5, bytes * (size_t)p->r.count);
-    const tally_status due =
-        perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, x, y, &cut, tally_out(wanted, TALLY_NATURAL, p->r.count));
+    const tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, x, y, &segments,
+                                     tally_out(wanted, TALLY_NATURAL, p->r.count));
     now.data = "a spoilt cut";
-    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, x, y, &cut, tally_out(got, TALLY_NATURAL, p->r.count)),
-                  due);
+    EXPECT_STATUS(
+        perform(context_for(s, backend, 1), s->op, x, y, &segments, tally_out(got, TALLY_NATURAL, p->r.count)), due);
     if (due == TALLY_BAD_SEGMENTS) return;
     expect_results(got, (int64_t)bytes, wanted, bytes, p->r.count);
 }
@@ -180,14 +180,14 @@ static void test_mixes(void **state) {
         const problem p = draw_problem(&subjects[random_below(&random, count)], &random);
         const tally_segmentation form = (tally_segmentation)random_below(&random, 3);
         const tally_type index_type = random_below(&random, 2) ? TALLY_I64 : TALLY_I32;
-        const int turn = (int)random_below(&random, 180);
+        const int trial = (int)random_below(&random, 180);
         now.outer = k;
         if (random_below(&random, 4) == 0)
             compare_spoilt(&p, form, index_type, &random);
         else if (random_below(&random, 3) == 0)
-            compare_host(&p, form, index_type, turn);
+            compare_host(&p, form, index_type, trial);
         else
-            compare_device(&p, form, index_type, turn);
+            compare_device(&p, form, index_type, trial);
     }
     printf("problems %lld to %lld of seed %llu\n", (long long)first_problem, (long long)(first_problem + problems - 1),
            (unsigned long long)seed);

@@ -4,9 +4,10 @@
 
 #include "node_side.h"
 
-static void check_nodes(const subject *s, data_class class, int turn) {
+static void check_nodes(const subject *s, data_class class, int trial) {
     const int64_t offsets[SEGMENTS + 1] = {0, 7, 7, COUNT};
-    const tally_segments cut = turn % 2 ? tally_offsets(offsets, TALLY_I64, SEGMENTS) : tally_rows(1, COUNT / 3, 3);
+    const tally_segments segments =
+        trial % 2 ? tally_offsets(offsets, TALLY_I64, SEGMENTS) : tally_rows(1, COUNT / 3, 3);
     const char *x = data_of(s->type, class, COUNT), *y = data_of(s->type, TIES, COUNT);
     const size_t bytes = COUNT * tally_type_size(s->type), result = result_bytes(s);
     tally_context *context = context_for(s, backend, 1), *host = context_for(s, TALLY_BACKEND_CPU, 1);
@@ -14,16 +15,16 @@ static void check_nodes(const subject *s, data_class class, int turn) {
     char got[SEGMENTS * MOST_NODE], wanted[SEGMENTS * MOST_NODE], results[2][SEGMENTS * 64] = {{0}};
     size_t node;
     set_scene(s, class, COUNT);
-    choose_schedule(turn);
+    choose_schedule(trial);
     EXPECT_OK(tally_node_bytes(context, s->op, s->type, &node));
-    EXPECT_OK(segments_nodes(context, s, address(far_x), address(far_y), COUNT, cut, got, SEGMENTS * node));
-    EXPECT_OK(segments_nodes(host, s, x, y, COUNT, cut, wanted, SEGMENTS * node));
+    EXPECT_OK(segments_nodes(context, s, address(far_x), address(far_y), COUNT, segments, got, SEGMENTS * node));
+    EXPECT_OK(segments_nodes(host, s, x, y, COUNT, segments, wanted, SEGMENTS * node));
     EXPECT_BITS(got, wanted, SEGMENTS * node, "nodes of segments");
     if (tally_op_inputs(s->op) == 1) {
         EXPECT_OK(tally_reduce_node(context, s->op, tally_in(address(far_x), s->type, COUNT), got, node));
         EXPECT_OK(tally_reduce_node(host, s->op, tally_in(x, s->type, COUNT), wanted + 0, node));
         EXPECT_BITS(got, wanted, node, "the node of an array");
-        EXPECT_OK(segments_nodes(host, s, x, y, COUNT, cut, wanted, SEGMENTS * node));
+        EXPECT_OK(segments_nodes(host, s, x, y, COUNT, segments, wanted, SEGMENTS * node));
     }
     out = device_copy(results[0], SEGMENTS * result, 0);
     const tally_status due =
@@ -41,15 +42,15 @@ static void check_nodes(const subject *s, data_class class, int turn) {
 static void test_nodes(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++)
-        if (!order_shows(&s) && (turn % 4 == 0 || s.op == TALLY_ARGMAX))
-            check_nodes(&s, (data_class)(turn % DATA_CLASSES), turn);
+    for (int trial = 0; next_subject(&s); trial++)
+        if (!order_shows(&s) && (trial % 4 == 0 || s.op == TALLY_ARGMAX))
+            check_nodes(&s, (data_class)(trial % DATA_CLASSES), trial);
 }
 
 /* ---- nodes in GPU memory ---- */
 
 /* Nodes of the same segments, there and here. */
-static void check_cut(side *g, int64_t count, tally_segments here, tally_segments there, int64_t number) {
+static void check_segments(side *g, int64_t count, tally_segments here, tally_segments there, int64_t number) {
     const subject *s = g->s;
     EXPECT_OK(segments_nodes(g->host, s, g->x, g->y, count, here, g->wanted, SEGMENTS * g->node));
     EXPECT_OK(segments_nodes(g->context, s, address(g->x_there), address(g->y_there), count, there, nodes_of(g),
@@ -64,8 +65,8 @@ static void check_cut(side *g, int64_t count, tally_segments here, tally_segment
 
 /* Lengths and ids in GPU memory, which become offsets there, or an order in which values are copied; and a plan of
  * each. With features the only segment has all of them. */
-static void check_arranged(side *g, int64_t count, int turn) {
-    const bool has_features = turn % 2;
+static void check_arranged(side *g, int64_t count, int trial) {
+    const bool has_features = trial % 2;
     const int64_t vectors = has_features ? count / SEGMENTS : count, segments = has_features ? 1 : SEGMENTS;
     const int64_t lengths[SEGMENTS] = {has_features ? vectors - 3 : 7, 0, count - 9};
     int32_t *ids = scratch(0, (size_t)vectors * 8), *mixed = ids + vectors;
@@ -75,7 +76,7 @@ static void check_arranged(side *g, int64_t count, int turn) {
     }
     tally__cu_address far[] = {device_copy(lengths, sizeof lengths, 0), device_copy(ids, (size_t)vectors * 4, 0),
                                device_copy(mixed, (size_t)vectors * 4, 0)};
-    tally_segments cuts[][2] = {
+    tally_segments segmentations[][2] = {
         {tally_lengths(lengths, TALLY_I64, segments), tally_lengths(address(far[0]), TALLY_I64, segments)},
         {tally_segment_ids(ids, TALLY_I32, segments), tally_segment_ids(address(far[1]), TALLY_I32, segments)},
         {tally_unsorted_ids(mixed, TALLY_I32, segments, TALLY_OUTSIDE_LEFT_OUT),
@@ -85,10 +86,12 @@ static void check_arranged(side *g, int64_t count, int turn) {
     for (int c = 0; c < 4; c++) {
         const int64_t inner = has_features ? SEGMENTS : 1;
         tally_plan *plan = NULL;
-        if (c < 3) EXPECT_OK(tally_plan_open(g->context, g->s->type, vectors, cuts[c][1], &plan));
-        check_cut(g, count, tally_features(cuts[c][0], inner), tally_features(cuts[c][1], inner), 100 + c);
+        if (c < 3) EXPECT_OK(tally_plan_open(g->context, g->s->type, vectors, segmentations[c][1], &plan));
+        check_segments(g, count, tally_features(segmentations[c][0], inner), tally_features(segmentations[c][1], inner),
+                       100 + c);
         if (c < 3)
-            check_cut(g, count, tally_features(cuts[c][0], inner), tally_features(tally_planned(plan), inner), c + 200);
+            check_segments(g, count, tally_features(segmentations[c][0], inner),
+                           tally_features(tally_planned(plan), inner), c + 200);
         tally_plan_close(plan);
     }
     for (int k = 0; k < 3; k++) driver->release(far[k]);
@@ -104,7 +107,7 @@ static void check_made(side *g, int64_t count) {
     tally__cu_address far[] = {device_copy(offsets, sizeof offsets, 0), device_copy(begins, sizeof begins, 0),
                                device_copy(ends, sizeof ends, 0), device_copy(narrow, sizeof narrow, 1),
                                device_copy(inside, sizeof inside, 0)};
-    const tally_segments cuts[][2] = {
+    const tally_segments segmentations[][2] = {
         {tally_rows(1, count / 3, 3), tally_rows(1, count / 3, 3)},
         {tally_rows(3, count / 3, 1), tally_rows(3, count / 3, 1)},
         {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_offsets(offsets, TALLY_I64, SEGMENTS)},
@@ -114,7 +117,8 @@ static void check_made(side *g, int64_t count) {
         {tally_offsets(inside, TALLY_I64, SEGMENTS), tally_offsets(address(far[4]), TALLY_I64, SEGMENTS)},
         {tally_begin_end(begins, ends, TALLY_I64, SEGMENTS),
          tally_begin_end(address(far[1]), address(far[2]), TALLY_I64, SEGMENTS)}};
-    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) check_cut(g, count, cuts[c][0], cuts[c][1], (int64_t)c);
+    for (size_t c = 0; c < sizeof segmentations / sizeof *segmentations; c++)
+        check_segments(g, count, segmentations[c][0], segmentations[c][1], (int64_t)c);
     if (tally_op_inputs(s->op) == 1) {
         EXPECT_OK(tally_reduce_node(g->host, s->op, tally_in(g->x, s->type, count), g->wanted, g->node));
         EXPECT_OK(
@@ -187,12 +191,12 @@ static void check_changed(side *g, int64_t count) {
 static void test_nodes_there(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         side g;
-        if (order_shows(&s) || (turn % 3 != 1 && s.op != TALLY_ARGMAX)) continue;
-        open_side(&g, &s, (data_class)(turn % DATA_CLASSES), COUNT, turn);
+        if (order_shows(&s) || (trial % 3 != 1 && s.op != TALLY_ARGMAX)) continue;
+        open_side(&g, &s, (data_class)(trial % DATA_CLASSES), COUNT, trial);
         check_made(&g, COUNT);
-        if (turn % 2 == 0 || s.op == TALLY_ARGMAX) check_arranged(&g, COUNT, turn / 2);
+        if (trial % 2 == 0 || s.op == TALLY_ARGMAX) check_arranged(&g, COUNT, trial / 2);
         check_changed(&g, COUNT);
         close_side(&g);
     }
@@ -208,16 +212,16 @@ static void test_long_segments(void **state) {
                                 {.op = TALLY_DOT, .type = TALLY_F32},
                                 {.op = TALLY_MINMAX, .type = TALLY_I8}};
     const tally__cu_address far = device_copy(offsets, sizeof offsets, 0);
-    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS),
+    const tally_segments segments = tally_offsets(offsets, TALLY_I64, SEGMENTS),
                          there = tally_offsets(address(far), TALLY_I64, SEGMENTS),
                          alone = tally_offsets(address(far + 8), TALLY_I64, 1);
     (void)state;
     for (size_t k = 0; k < sizeof subjects / sizeof *subjects; k++) {
         side g;
         open_side(&g, &subjects[k], CANCELLATION, ALL, (int)k);
-        EXPECT_OK(segments_nodes(g.host, g.s, g.x, g.y, ALL, cut, g.wanted, SEGMENTS * g.node));
+        EXPECT_OK(segments_nodes(g.host, g.s, g.x, g.y, ALL, segments, g.wanted, SEGMENTS * g.node));
         for (int c = k < 2 ? 0 : 1; c < 2; c++) {
-            EXPECT_OK(segments_nodes(g.context, g.s, address(g.x_there), address(g.y_there), ALL, c ? there : cut,
+            EXPECT_OK(segments_nodes(g.context, g.s, address(g.x_there), address(g.y_there), ALL, c ? there : segments,
                                      nodes_of(&g), SEGMENTS * g.node));
             expect_nodes(&g, SEGMENTS, c ? "nodes of a long segment's pieces" : "nodes of a long segment");
         }
@@ -346,7 +350,8 @@ static void test_captured(void **state) {
     const tally_segments unsorted = tally_unsorted_ids(ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
     for (int k = 0; k < 2; k++) {
         const subject *s = &subjects[k];
-        const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_rows(3, COUNT / 3, 1)};
+        const tally_segments segmentations[] = {tally_offsets(offsets, TALLY_I64, SEGMENTS),
+                                                tally_rows(3, COUNT / 3, 1)};
         side g;
         open_side(&g, s, CANCELLATION, COUNT, k);
         g.context = context_of(backend);
@@ -358,9 +363,9 @@ static void test_captured(void **state) {
         tally__simt_capture(false);
         for (int c = 0; c < 2; c++) {
             char results[2][SEGMENTS * 8] = {{0}};
-            EXPECT_OK(segments_nodes(g.host, s, g.x, g.y, COUNT, cuts[c], g.wanted, SEGMENTS * g.node));
+            EXPECT_OK(segments_nodes(g.host, s, g.x, g.y, COUNT, segmentations[c], g.wanted, SEGMENTS * g.node));
             tally__simt_capture(true);
-            EXPECT_OK(segments_nodes(g.context, s, address(g.x_there), NULL, COUNT, cuts[c], nodes_of(&g),
+            EXPECT_OK(segments_nodes(g.context, s, address(g.x_there), NULL, COUNT, segmentations[c], nodes_of(&g),
                                      SEGMENTS * g.node));
             EXPECT_OK(tally_merge_nodes(g.context, s->op, s->type, 1, nodes_of(&g), (char *)nodes_of(&g) + g.node));
             EXPECT_OK(tally_finish_nodes(g.context, s->op, s->type, SEGMENTS, nodes_of(&g),
@@ -419,9 +424,10 @@ typedef struct failing {
 static tally_status make_merge_finish(tally_context *context, const void *of) {
     const failing *f = of;
     const int64_t offsets[SEGMENTS + 1] = {0, 3, 3, 40};
-    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS);
+    const tally_segments segments = tally_offsets(offsets, TALLY_I64, SEGMENTS);
     float out[1];
-    tally_status status = tally_reduce_segments_nodes(context, TALLY_SUM, f->x, cut, f->nodes, SEGMENTS * MOST_NODE);
+    tally_status status =
+        tally_reduce_segments_nodes(context, TALLY_SUM, f->x, segments, f->nodes, SEGMENTS * MOST_NODE);
     if (status == TALLY_OK) status = tally_merge_nodes(context, TALLY_SUM, TALLY_F32, 1, f->nodes, f->nodes + 256);
     if (status == TALLY_OK)
         status = tally_finish_nodes(context, TALLY_SUM, TALLY_F32, 1, f->nodes, tally_out(out, TALLY_F32, 1));
@@ -429,9 +435,9 @@ static tally_status make_merge_finish(tally_context *context, const void *of) {
 }
 static tally_status arrange_and_finish(tally_context *context, const void *of) {
     const failing *f = of;
-    const tally_segments cut = tally_unsorted_ids(f->nodes + 4096, TALLY_I32, 2, TALLY_OUTSIDE_LEFT_OUT);
+    const tally_segments segments = tally_unsorted_ids(f->nodes + 4096, TALLY_I32, 2, TALLY_OUTSIDE_LEFT_OUT);
     float out[2];
-    tally_status status = tally_reduce_segments_nodes(context, TALLY_SUM, f->x, cut, f->nodes, 256);
+    tally_status status = tally_reduce_segments_nodes(context, TALLY_SUM, f->x, segments, f->nodes, 256);
     if (status == TALLY_OK)
         status = tally_finish_nodes(context, TALLY_SUM, TALLY_F32, 2, f->nodes, tally_out(out, TALLY_F32, 2));
     return status == TALLY_BAD_ARGUMENT ? TALLY_DEVICE_FAILED : status;

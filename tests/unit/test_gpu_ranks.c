@@ -24,7 +24,7 @@ typedef struct scene_of_ranks {
     tally_context *context, *host;
     const char *x, *y;
     int ranks;
-    int64_t count, results, borders[MOST_RANKS + 1];
+    int64_t count, results, boundaries[MOST_RANKS + 1];
     tally__cu_address far_x[MOST_RANKS], far_y[MOST_RANKS], out[MOST_RANKS];
     size_t bytes, result;
     bool has_own_context;
@@ -52,30 +52,30 @@ static void close_ranks(scene_of_ranks *g) {
 }
 static void send_parts(scene_of_ranks *g) {
     for (int p = 0; p < g->ranks; p++) {
-        const size_t from = (size_t)g->borders[p] * g->bytes,
-                     n = (size_t)(g->borders[p + 1] - g->borders[p]) * g->bytes;
+        const size_t from = (size_t)g->boundaries[p] * g->bytes,
+                     n = (size_t)(g->boundaries[p + 1] - g->boundaries[p]) * g->bytes;
         g->far_x[p] = device_copy(g->x + from, n, 0);
         g->far_y[p] = device_copy(g->y + from, n, 0);
         g->out[p] = device_copy(g->x, 1, (size_t)g->results * g->result);
     }
     begin_ranks(g->ranks);
 }
-static void draw_borders(scene_of_ranks *g, uint64_t *random) {
-    g->borders[g->ranks] = g->count;
+static void draw_boundaries(scene_of_ranks *g, uint64_t *random) {
+    g->boundaries[g->ranks] = g->count;
     for (int p = 1; p < g->ranks; p++)
-        g->borders[p] =
-            g->borders[p - 1] + (random_below(random, 4) ? random_below(random, g->count - g->borders[p - 1] + 1) : 0);
+        g->boundaries[p] = g->boundaries[p - 1] +
+                           (random_below(random, 4) ? random_below(random, g->count - g->boundaries[p - 1] + 1) : 0);
 }
 
 /* Every rank's results are those of one process. */
-static void compare(scene_of_ranks *g, const tally_segments *cut, const char *what) {
+static void compare(scene_of_ranks *g, const tally_segments *segments, const char *what) {
     char *wanted = scratch(0, (size_t)g->results * g->result + 1),
          *got = scratch(1, (size_t)g->results * g->result + 1);
-    now.cut = what;
+    now.segments = what;
     tally__simt_capture(false);
     tally_status due =
         perform(g->host, g->what.op, tally_in(g->x, g->what.type, g->count), tally_in(g->y, g->what.type, g->count),
-                cut, tally_out(wanted, TALLY_NATURAL, g->results));
+                segments, tally_out(wanted, TALLY_NATURAL, g->results));
     EXPECT(due == TALLY_OK || due == TALLY_EMPTY || due == TALLY_OVERFLOW, "the CPU gives %d", (int)due);
     for (int p = 0; p < g->ranks; p++) {
         device_read(got, g->out[p], (size_t)g->results * g->result);
@@ -90,7 +90,7 @@ static void compare(scene_of_ranks *g, const tally_segments *cut, const char *wh
 }
 
 static tally_array part(const scene_of_ranks *g, const tally__cu_address *far, int p) {
-    return tally_in(address(far[p]), g->what.type, g->borders[p + 1] - g->borders[p]);
+    return tally_in(address(far[p]), g->what.type, g->boundaries[p + 1] - g->boundaries[p]);
 }
 
 /* One more turn of all than there are exchanges (fake_nccl.c). The stream captures, if it is to, but for the first,
@@ -102,7 +102,7 @@ static tally_array part(const scene_of_ranks *g, const tally__cu_address *far, i
 static void check_whole(const subject *s, data_class class, int64_t count, uint64_t *random) {
     scene_of_ranks g;
     open_ranks(&g, s, class, count, 1, random);
-    draw_borders(&g, random);
+    draw_boundaries(&g, random);
     send_parts(&g);
     EVERY_TURN(&g, p, 1) {
         const tally_output out = tally_out(address(g.out[p]), TALLY_NATURAL, 1);
@@ -167,12 +167,12 @@ static void check_ids(const subject *s, data_class class, int64_t count, uint64_
     tally_plan *plans[MOST_RANKS] = {NULL};
     scene_of_ranks g;
     open_ranks(&g, s, class, count, SEGMENTS, random);
-    draw_borders(&g, random);
+    draw_boundaries(&g, random);
     send_parts(&g);
     for (int64_t i = 0; i < count; i++)
         ids[i] = are_sorted ? (int32_t)(i * SEGMENTS / count) : (int32_t)random_below(random, SEGMENTS);
     for (int p = 0; p < g.ranks; p++)
-        far[p] = device_copy(ids + g.borders[p], (size_t)(g.borders[p + 1] - g.borders[p]) * sizeof *ids, 0);
+        far[p] = device_copy(ids + g.boundaries[p], (size_t)(g.boundaries[p + 1] - g.boundaries[p]) * sizeof *ids, 0);
     EVERY_TURN(&g, p, 1) {
         const tally_array x = part(&g, g.far_x, p), y = part(&g, g.far_y, p);
         const tally_segments own =
@@ -197,10 +197,10 @@ static void check_long(const subject *s, data_class class, int64_t count, uint64
     tally__cu_address far[MOST_RANKS];
     scene_of_ranks g;
     open_ranks(&g, s, class, count, 1, random);
-    for (int p = 0; p <= g.ranks; p++) g.borders[p] = count * p / g.ranks;
+    for (int p = 0; p <= g.ranks; p++) g.boundaries[p] = count * p / g.ranks;
     send_parts(&g);
     for (int p = 0; p < g.ranks; p++) {
-        const int64_t own[2] = {0, g.borders[p + 1] - g.borders[p]};
+        const int64_t own[2] = {0, g.boundaries[p + 1] - g.boundaries[p]};
         far[p] = device_copy(own, sizeof own, 0);
     }
     EVERY_TURN(&g, p, 1)
@@ -232,7 +232,7 @@ static void check_elements(const subject *s, data_class class, int64_t n, uint64
     g.count = n * g.ranks;
     g.x = data_of(s->type, class, g.count);
     g.y = data_of(s->type, TIES, g.count);
-    for (int p = 0; p <= g.ranks; p++) g.borders[p] = n * p;
+    for (int p = 0; p <= g.ranks; p++) g.boundaries[p] = n * p;
     send_parts(&g);
     EVERY_TURN(&g, p, 3) {
         const tally_output out = tally_out(address(g.out[p]), TALLY_NATURAL, n);
@@ -250,16 +250,16 @@ static void test_operators(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        const data_class class = (data_class)((turn + turn / DATA_CLASSES) % DATA_CLASSES);
-        choose_schedule(turn);
-        captures = turn % 2 == 1;
+    for (int trial = 0; next_subject(&s); trial++) {
+        const data_class class = (data_class)((trial + trial / DATA_CLASSES) % DATA_CLASSES);
+        choose_schedule(trial);
+        captures = trial % 2 == 1;
         if (!order_shows(&s)) {
             check_whole(&s, class, random_below(&random, 5) ? random_below(&random, MOST_VALUES) : 0, &random);
-            if (turn % 3 == 0) check_segments(&s, class, random_below(&random, MOST_VALUES), &random);
-            if (turn % 6 == 2) check_ids(&s, class, random_below(&random, MOST_VALUES), &random);
+            if (trial % 3 == 0) check_segments(&s, class, random_below(&random, MOST_VALUES), &random);
+            if (trial % 6 == 2) check_ids(&s, class, random_below(&random, MOST_VALUES), &random);
         }
-        if (turn % 3 == 1) check_elements(&s, class, 1 + random_below(&random, 60), &random);
+        if (trial % 3 == 1) check_elements(&s, class, 1 + random_below(&random, 60), &random);
     }
 }
 

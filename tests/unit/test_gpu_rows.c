@@ -1,5 +1,5 @@
 /* Rows along every axis on the GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy,
- * over shapes at the borders of short rows, leaves, runs, tiles, panels and chunks, host and device memory, layouts,
+ * over shapes at the boundaries of short rows, leaves, runs, tiles, panels and chunks, host and device memory, layouts,
  * schedules. On the simulator as it is; with
  * --cuda on a GPU, where shapes are larger. */
 #include <math.h>
@@ -35,29 +35,29 @@ enum { ROUNDING = DATA_CLASSES }; /* a class more: of floats, others have CANCEL
 
 /* Compares an array of that shape; the layout is one of host memory, or with on_device of the device's, as are then the
  * results. */
-static void compare(const subject *s, int class, shape of, int turn, const layout *l, bool on_device) {
+static void compare(const subject *s, int class, shape of, int trial, const layout *l, bool on_device) {
     const int64_t count = of.outer * of.length * of.inner, results = of.outer * of.inner;
-    const size_t bytes = result_bytes(s), room = layout_bytes(l, tally_type_size(s->type), count),
+    const size_t bytes = result_bytes(s), space = layout_bytes(l, tally_type_size(s->type), count),
                  all = (size_t)results * bytes;
     const char *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), count), *x;
     if (class == ROUNDING && !is_float(s->type)) class = CANCELLATION;
     x = class == ROUNDING ? rounding_data(s->type, count) : data_of(s->type, (data_class) class, count);
-    tally_array left = lay_out(l, x, s->type, count, scratch(0, room + 64)), right = {y, s->type, count, 0};
-    tally_segments cut = tally_rows(of.outer, of.length, of.inner);
+    tally_array left = lay_out(l, x, s->type, count, scratch(0, space + 64)), right = {y, s->type, count, 0};
+    tally_segments segments = tally_rows(of.outer, of.length, of.inner);
     char *wanted = scratch(1, all + 64), *got = scratch(2, all + 64);
     tally_output out = {got, TALLY_NATURAL, results, 0};
     tally__cu_address copies[3] = {0, 0, 0};
     memset(wanted, 0x5a, all + 64);
     memset(got, 0x5a, all + 64);
-    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, &cut,
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, &segments,
                                (tally_output){wanted, TALLY_NATURAL, results, 0});
     set_scene(s, class == ROUNDING ? ANY_BITS : (data_class) class, count);
     if (class == ROUNDING) now.data = "rounding";
     now.outer = of.outer, now.length = of.length, now.inner = of.inner;
-    choose_schedule(turn);
+    choose_schedule(trial);
     if (on_device) {
         const char *memory = scratch(0, 1);
-        copies[0] = device_copy(memory, room, 0);
+        copies[0] = device_copy(memory, space, 0);
         copies[1] = device_copy(y, (size_t)count * tally_type_size(s->type), 0);
         copies[2] = device_copy(got, all + 64, 0);
         left.data = (const char *)(uintptr_t)copies[0] + ((const char *)left.data - memory);
@@ -65,7 +65,7 @@ static void compare(const subject *s, int class, shape of, int turn, const layou
         out.data = (void *)(uintptr_t)copies[2];
         if (due != TALLY_OK && of.length > 0) due = TALLY_OK; /* of the values nothing is known when the call returns */
     }
-    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, &cut, out), due);
+    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, &segments, out), due);
     if (on_device) {
         device_read(got, copies[2], all + 64);
         for (int i = 0; i < 3; i++) driver->release(copies[i]);
@@ -77,7 +77,7 @@ static void compare(const subject *s, int class, shape of, int turn, const layou
     for (int k = 0; k < 64; k++) EXPECT(got[all + (size_t)k] == 0x5a, "a write behind the results");
 }
 
-/* Lengths at every border, of rows side by side, a few and many of them. */
+/* Lengths at every boundary, of rows side by side, a few and many of them. */
 static int list_shapes(tally_type type, shape *shapes) {
     const int64_t leaf = tally_leaf_length(type), part = 16 / (int64_t)tally_type_size(type);
     const int64_t lengths[] = {0,
@@ -125,7 +125,7 @@ static void test_shapes(void **state) {
     static shape shapes[400];
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         const int count = list_shapes(s.type, shapes);
         for (int i = 0; i < count; i++) {
             const int64_t values = shapes[i].outer * shapes[i].length * shapes[i].inner,
@@ -134,8 +134,8 @@ static void test_shapes(void **state) {
                                                   : values > 8 * leaf           ? 120
                                                   : values > leaf               ? 60
                                                                                 : 20);
-            if ((7 * turn + i) % every != 0) continue;
-            compare(&s, (turn + i) % (DATA_CLASSES + 1), shapes[i], turn + i, &layouts[0], false);
+            if ((7 * trial + i) % every != 0) continue;
+            compare(&s, (trial + i) % (DATA_CLASSES + 1), shapes[i], trial + i, &layouts[0], false);
         }
     }
 }
@@ -144,15 +144,15 @@ static void test_shapes(void **state) {
 static void test_data(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         const int64_t leaf = tally_leaf_length(s.type);
         const shape ways[] = {{40, 4, 1},        {7, 13, 1}, {3, 60, 5},   {3, 200, 1},
                               {2, leaf + 77, 1}, {2, 6, 70}, {1, 100, 40}, {1, leaf + 80, 3}};
         for (int c = 0; c <= ROUNDING; c++)
             for (int w = 0; w < 8; w++) {
-                if (backend == TALLY_BACKEND_SIMT && (turn + c + 3 * w) % (is_exact_sum(&s) ? 8 : 24) != 0) continue;
-                if (quick && (turn + c + w) % 5 != 0) continue;
-                compare(&s, c, ways[w], turn + c, &layouts[0], false);
+                if (backend == TALLY_BACKEND_SIMT && (trial + c + 3 * w) % (is_exact_sum(&s) ? 8 : 24) != 0) continue;
+                if (quick && (trial + c + w) % 5 != 0) continue;
+                compare(&s, c, ways[w], trial + c, &layouts[0], false);
             }
     }
 }
@@ -162,14 +162,14 @@ static void test_data(void **state) {
 static void test_ways(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         const int64_t leaf = tally_leaf_length(s.type);
         const shape ways[] = {{1, leaf / 4 + 5, 36},       {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1},
                               {2, leaf + leaf / 8 + 1, 1}, {3, 64, 3}};
         const int every = order_shows(&s) ? 1 : 3;
         for (int w = 0; w < 7; w++)
-            if ((turn + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0)
-                compare(&s, ROUNDING, ways[w], turn, &layouts[0], w % 2 == 1);
+            if ((trial + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0)
+                compare(&s, ROUNDING, ways[w], trial, &layouts[0], w % 2 == 1);
     }
 }
 
@@ -177,13 +177,13 @@ static void test_ways(void **state) {
 static void test_device_memory(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         const int64_t leaf = tally_leaf_length(s.type);
         const shape ways[] = {{50, 3, 1},       {9, 24, 1}, {2, 41, 7},  {3, 131, 1},
                               {2, leaf + 3, 1}, {1, 5, 90}, {2, 80, 36}, {1, leaf + 9, 5}};
         for (int w = 0; w < 8; w++) {
-            if ((turn + w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT ? 12 : 1) != 0) continue;
-            compare(&s, (turn + w) % (DATA_CLASSES + 1), ways[w], turn, &layouts[(turn + w / 2) % LAYOUTS], true);
+            if ((trial + w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT ? 12 : 1) != 0) continue;
+            compare(&s, (trial + w) % (DATA_CLASSES + 1), ways[w], trial, &layouts[(trial + w / 2) % LAYOUTS], true);
         }
     }
 }
@@ -216,10 +216,10 @@ static void test_tiles(void **state) {
                                    {TALLY_ARGMAX, TALLY_I32, 0, 0, TALLY_BEST}};
     (void)state;
     for (size_t i = 0; i < (quick ? 1 : sizeof some / sizeof *some); i++)
-        for (int turn = 0; turn < 6; turn++) {
+        for (int trial = 0; trial < 6; trial++) {
             const int64_t leaf = tally_leaf_length(some[i].type);
-            compare(&some[i], ROUNDING, (shape){3, 9 * leaf + 5, 1}, turn, &layouts[0], false);
-            compare(&some[i], ROUNDING, (shape){2, 5 * leaf + 5, 3}, turn, &layouts[0], false);
+            compare(&some[i], ROUNDING, (shape){3, 9 * leaf + 5, 1}, trial, &layouts[0], false);
+            compare(&some[i], ROUNDING, (shape){2, 5 * leaf + 5, 3}, trial, &layouts[0], false);
         }
 }
 
@@ -229,12 +229,12 @@ static void test_outputs(void **state) {
     const int32_t x[6] = {5, 3, 9, 2, 8, 1};
     const float nans[4] = {__builtin_nanf(""), __builtin_nanf(""), 1, 2};
     tally_array in = {x, TALLY_I32, 6, 0};
-    tally_segments cut = tally_rows(2, 3, 1), none = tally_rows(3, 0, 1), pairs = tally_rows(2, 2, 1);
+    tally_segments segments = tally_rows(2, 3, 1), none = tally_rows(3, 0, 1), pairs = tally_rows(2, 2, 1);
     double wide[4] = {-1, -1, -1, -1};
     float least[2];
     int8_t narrow[2];
     (void)state;
-    EXPECT_OK(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, in, cut,
+    EXPECT_OK(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, in, segments,
                                     (tally_output){wide, TALLY_F64, 2, 2 * sizeof *wide}));
     EXPECT(wide[0] == 3 && wide[1] == -1 && wide[2] == 1 && wide[3] == -1, "%g %g %g %g", wide[0], wide[1], wide[2],
            wide[3]);

@@ -1,6 +1,6 @@
 /* Segments on the GPU backend: each has the bits that the CPU gives for that slice alone. Every operator, type and
- * policy, over cuts of every shape and form, borders of leaves and tiles, layouts, schedules; and cuts that are none.
- * On the simulator as it is; with --cuda on a GPU. */
+ * policy, over segmentations of every shape and form, boundaries of leaves and tiles, layouts, schedules; and
+ * segmentations that are none. On the simulator as it is; with --cuda on a GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static void spoil_scratch(const subject *s) {
 }
 
 /* The values of about three tiles, more on a GPU. */
-static problem pose(const subject *s, shape which, data_class class, int64_t bytes, int turn) {
-    problem p = pose_cut(s, make_ragged(which, s->type, bytes / (int64_t)tally_type_size(s->type), turn), class);
+static problem pose(const subject *s, shape which, data_class class, int64_t bytes, int trial) {
+    problem p = pose_segments(s, make_ragged(which, s->type, bytes / (int64_t)tally_type_size(s->type), trial), class);
     now.data = shape_names[which];
     return p;
 }
@@ -30,21 +30,21 @@ static problem pose(const subject *s, shape which, data_class class, int64_t byt
 static void test_shapes(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++)
+    for (int trial = 0; next_subject(&s); trial++)
         for (int which = 0; which < SHAPES; which++) {
             const int64_t bytes = backend == TALLY_BACKEND_SIMT
-                                      ? (1 + (turn + which) / 5 % 2) * TALLY_TILE_BYTES + 12345
+                                      ? (1 + (trial + which) / 5 % 2) * TALLY_TILE_BYTES + 12345
                                       : 12 * TALLY_TILE_BYTES;
             int every = quick ? 29 : backend == TALLY_BACKEND_SIMT ? 5 : 1;
-            if ((turn + which) % every != 0) continue;
-            problem p = pose(&s, (shape)which, (data_class)((turn + which) % DATA_CLASSES),
-                             bytes / (which == ONES ? 4 : 1), turn + which);
-            tally_segmentation form = (tally_segmentation)((turn / 5 + which) % 3);
-            tally_type index_type = turn / 2 % 2 ? TALLY_I64 : TALLY_I32;
-            if ((turn + which / 2) % 3 == 0)
-                compare_host(&p, form, index_type, turn + which);
+            if ((trial + which) % every != 0) continue;
+            problem p = pose(&s, (shape)which, (data_class)((trial + which) % DATA_CLASSES),
+                             bytes / (which == ONES ? 4 : 1), trial + which);
+            tally_segmentation form = (tally_segmentation)((trial / 5 + which) % 3);
+            tally_type index_type = trial / 2 % 2 ? TALLY_I64 : TALLY_I32;
+            if ((trial + which / 2) % 3 == 0)
+                compare_host(&p, form, index_type, trial + which);
             else
-                compare_device(&p, form, index_type, turn + which);
+                compare_device(&p, form, index_type, trial + which);
         }
 }
 
@@ -86,7 +86,7 @@ static void test_groups(void **state) {
         ragged r = {.lengths = scratch(LENGTHS, sizeof lengths)};
         for (; r.count < (int64_t)(sizeof lengths / sizeof *lengths); r.count++)
             r.values += r.lengths[r.count] = lengths[r.count];
-        const problem p = pose_cut(&some[i], r, CANCELLATION);
+        const problem p = pose_segments(&some[i], r, CANCELLATION);
         now.data = "groups of leaves";
         compare_device(&p, TALLY_OFFSETS, TALLY_I32, i);
     }
@@ -106,14 +106,14 @@ static void test_segment_ids(void **state) {
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         for (int which = 0; which < SHAPES; which++)
             for (int wide = 0; wide < 2; wide++) {
-                const int turn = 2 * which + wide + (int)i;
-                if (which == EMPTY || (quick && turn % 5 != 0)) continue;
+                const int trial = 2 * which + wide + (int)i;
+                if (which == EMPTY || (quick && trial % 5 != 0)) continue;
                 ragged r = make_ragged((shape)which, some[i].type,
-                                       3 * TALLY_TILE_BYTES / (int64_t)tally_type_size(some[i].type), turn);
+                                       3 * TALLY_TILE_BYTES / (int64_t)tally_type_size(some[i].type), trial);
                 add_empty(&r);
-                problem p = pose_cut(&some[i], r, (data_class)(turn % DATA_CLASSES));
+                problem p = pose_segments(&some[i], r, (data_class)(trial % DATA_CLASSES));
                 now.data = shape_names[which];
-                compare_device(&p, TALLY_SEGMENT_IDS, wide ? TALLY_I64 : TALLY_I32, 3 * turn);
+                compare_device(&p, TALLY_SEGMENT_IDS, wide ? TALLY_I64 : TALLY_I32, 3 * trial);
             }
     /* One that crosses the boundaries at which a block of kernel tally_partition_segment_id_boundaries ends and the
      * next begins. */
@@ -123,12 +123,12 @@ static void test_segment_ids(void **state) {
     for (; r.values < VALUES; r.values += r.lengths[r.count++])
         r.lengths[r.count] = r.values == BEFORE - 1 ? LONG : r.values % 3 == 0 ? 3 : 1 + r.values % 2;
     add_empty(&r);
-    problem p = pose_cut(&sum, r, CANCELLATION);
+    problem p = pose_segments(&sum, r, CANCELLATION);
     now.data = "a long one over many tiles";
     compare_device(&p, TALLY_SEGMENT_IDS, TALLY_I64, 0);
 }
 
-/* ---- exact sums in one f64, or two: ranges of values at the border of what they hold ---- */
+/* ---- exact sums in one f64, or two: ranges of values at the boundary of what they hold ---- */
 
 /* Segments of some lengths in turn, whose values are full, with so many bits beyond, or narrow, so many binades apart,
  * or wide. */
@@ -136,10 +136,10 @@ typedef struct made_of {
     enum { FULL, NARROW, WIDE } what;
     int64_t much;
 } made_of;
-static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, made_of of, int turn) {
+static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, made_of of, int trial) {
     ragged r = {.lengths = scratch(LENGTHS, (size_t)count * sizeof(int64_t))};
     while (r.count < count) r.values += r.lengths[r.count] = lengths[r.count % kinds], r.count++;
-    const float_segments f = {s->type, r.lengths, r.count, turn,
+    const float_segments f = {s->type, r.lengths, r.count, trial,
                               scratch(X, (size_t)r.values * tally_type_size(s->type) + 1)};
     if (of.what == FULL)
         fill_full(&f, (int)of.much);
@@ -149,7 +149,7 @@ static void compare_lengths(const subject *s, const int64_t *lengths, int kinds,
         fill_wide(&f);
     set_scene(s, CANCELLATION, r.values);
     const problem p = pose_values(s, f.values, f.values, r);
-    compare_device(&p, TALLY_OFFSETS, turn % 2 ? TALLY_I64 : TALLY_I32, turn);
+    compare_device(&p, TALLY_OFFSETS, trial % 2 ? TALLY_I64 : TALLY_I32, trial);
 }
 
 /* Longer segments of a leaf in order, by quarters of a warp (segments/shared_quarters.h). The values are of one size
@@ -177,20 +177,20 @@ static void test_quarters(void **state) {
     enum { COUNT = 160, SOME = sizeof some / sizeof *some };
     uint64_t random = 5;
     (void)state;
-    for (int turn = 0; turn < (quick ? 2 : 4) * SOME; turn++) {
-        const subject *s = &some[turn % SOME];
-        const int64_t *of = lengths[turn / SOME % 2];
+    for (int trial = 0; trial < (quick ? 2 : 4) * SOME; trial++) {
+        const subject *s = &some[trial % SOME];
+        const int64_t *of = lengths[trial / SOME % 2];
         const size_t width = tally_type_size(s->type);
         ragged r = {.lengths = scratch(LENGTHS, COUNT * sizeof(int64_t))};
         while (r.count < COUNT)
             r.values += r.lengths[r.count] =
-                of[(r.count + turn) % 20] + (turn >= 2 * SOME ? random_below(&random, 4) : 0),
+                of[(r.count + trial) % 20] + (trial >= 2 * SOME ? random_below(&random, 4) : 0),
                         r.count++;
         char *values = scratch(Y, (size_t)r.values * width);
         for (int64_t i = 0; i < r.values; i++) put_rounding(s->type, values + (size_t)i * width, &random);
         set_scene(s, ANY_BITS, r.values);
         const problem p = pose_values(s, values, values, r);
-        compare_device(&p, TALLY_OFFSETS, TALLY_I32, turn);
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, trial);
     }
 }
 
@@ -208,12 +208,12 @@ static void test_specials(void **state) {
     enum { SOME = sizeof some / sizeof *some };
     static const data_class classes[] = {SPECIALS, MINUS_ZEROS, MIXED_ZEROS, ANY_BITS};
     (void)state;
-    for (int turn = 0; turn < (quick ? 2 : 4) * SOME; turn++) {
+    for (int trial = 0; trial < (quick ? 2 : 4) * SOME; trial++) {
         ragged r = {.lengths = scratch(LENGTHS, 700 * sizeof(int64_t))};
-        while (r.count < 700) r.values += r.lengths[r.count] = lengths[r.count % (turn % 2 ? 24 : 17)], r.count++;
-        problem p = pose_cut(&some[turn % SOME], r, classes[turn / SOME]);
-        compare_host(&p, TALLY_LENGTHS, TALLY_I32, turn);
-        compare_device(&p, TALLY_OFFSETS, TALLY_I32, turn);
+        while (r.count < 700) r.values += r.lengths[r.count] = lengths[r.count % (trial % 2 ? 24 : 17)], r.count++;
+        problem p = pose_segments(&some[trial % SOME], r, classes[trial / SOME]);
+        compare_host(&p, TALLY_LENGTHS, TALLY_I32, trial);
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, trial);
     }
 }
 
@@ -225,8 +225,8 @@ static void test_ranges(void **state) {
                                    {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
     for (int i = 0; i < 3; i++)
-        for (int turn = 0; turn < (quick ? 2 : 6); turn++)
-            compare_lengths(&some[i], lengths, turn < 3 ? 12 : 3, 600, (made_of){WIDE, 0}, turn);
+        for (int trial = 0; trial < (quick ? 2 : 6); trial++)
+            compare_lengths(&some[i], lengths, trial < 3 ? 12 : 3, 600, (made_of){WIDE, 0}, trial);
     for (int beyond = 0; beyond < 4; beyond++) {
         const subject lanes = {TALLY_SUM, TALLY_F64, TALLY_NAN_SKIP, 0, TALLY_BEST};
         compare_lengths(&lanes, powers, 8, 600, (made_of){FULL, beyond}, 0);
@@ -234,10 +234,10 @@ static void test_ranges(void **state) {
     }
 }
 
-/* Sums by chunks (segments/chunks.h): as many borders as there is room for and more, lengths that one thread adds up
+/* Sums by chunks (segments/chunks.h): as many boundaries as there is room for and more, lengths that one thread adds up
  * and those that it does not, spreads of values that it can and cannot do. */
 static void test_chunks(void **state) {
-    static const int64_t borders[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27},
+    static const int64_t boundaries[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27},
                          mixed[] = {30, 0, 0, 12, 195, 3, 196, 9, 56, 0, 112, 84, 17, 5, 0, 28};
     static const int64_t longs[] = {951, 5, 952, 7, 4, 3, 1024, 3, 0, 9, 11, 13, 6,  7, 5, 4, 10,
                                     40,  3, 30,  0, 7, 7, 4,    3, 8, 9, 16, 21, 28, 5, 5, 5, 7};
@@ -249,11 +249,11 @@ static void test_chunks(void **state) {
         {TALLY_NORM1, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
         {TALLY_MEAN, TALLY_F64, 0, 0, TALLY_BEST},  {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
-    for (int turn = 0; turn < (quick ? 6 : 16); turn++) {
-        const int k = turn / 2, is_f64 = turn % 2;
+    for (int trial = 0; trial < (quick ? 6 : 16); trial++) {
+        const int k = trial / 2, is_f64 = trial % 2;
         const subject *s = &some[3 * is_f64 + (k % 4 == 3 ? 1 : k % 8 == 6 ? 2 : 0)];
         const int64_t spread = is_f64 ? of_f64[k] : spreads[k];
-        compare_lengths(s, borders, 21, 1500, (made_of){NARROW, spread}, k);
+        compare_lengths(s, boundaries, 21, 1500, (made_of){NARROW, spread}, k);
         compare_lengths(s, mixed, 16, 700, (made_of){NARROW, spread}, k + 1);
         compare_lengths(s, longs, 34, 300, (made_of){NARROW, spread}, k + 2);
         compare_lengths(s, giant, 33, 70, (made_of){NARROW, spread}, k + 3);
@@ -272,31 +272,31 @@ static void test_plans(void **state) {
         {TALLY_DOT, TALLY_F32, 0, 0, TALLY_BEST},    {TALLY_MAX, TALLY_U8, 0, 0, TALLY_BEST},
         {TALLY_ARGMIN, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}};
     (void)state;
-    for (int turn = 0; turn < (quick ? 3 : 12); turn++) {
-        const ragged r = make_ragged(turn % 2 ? POWER : HUGE_AND_THREES, TALLY_F32, 30000, turn);
+    for (int trial = 0; trial < (quick ? 3 : 12); trial++) {
+        const ragged r = make_ragged(trial % 2 ? POWER : HUGE_AND_THREES, TALLY_F32, 30000, trial);
         tally__cu_address memory = 0;
         tally_plan *plan = NULL;
         int64_t skip, count;
         size_t index_bytes;
         now = (scene){.data = "a plan"};
-        tally_segments cut =
-            make_cut(forms[turn % 3], turn / 3 % 2 ? TALLY_I32 : TALLY_I64, &r, turn % 2, &skip, &count, &index_bytes);
-        if (turn / 6 % 2 == 1) {
-            memory = device_copy(cut.index, index_bytes, 0);
-            cut.index = (const void *)(uintptr_t)memory;
+        tally_segments segments = make_segments(forms[trial % 3], trial / 3 % 2 ? TALLY_I32 : TALLY_I64, &r, trial % 2,
+                                                &skip, &count, &index_bytes);
+        if (trial / 6 % 2 == 1) {
+            memory = device_copy(segments.index, index_bytes, 0);
+            segments.index = (const void *)(uintptr_t)memory;
         }
-        choose_schedule(turn);
-        EXPECT_OK(tally_plan_open(context_for(&some[0], backend, 1), TALLY_F32, count, cut, &plan));
+        choose_schedule(trial);
+        EXPECT_OK(tally_plan_open(context_for(&some[0], backend, 1), TALLY_F32, count, segments, &plan));
         memset(scratch(INDEX, index_bytes + 1), 0x77, index_bytes); /* it is not read again */
         for (size_t i = 0; i < 2 * sizeof some / sizeof *some; i += 1 + i / 6) {
             const subject *s = &some[i % (sizeof some / sizeof *some)];
-            const problem p = pose_cut(s, r, SMALL_INTEGERS);
+            const problem p = pose_segments(s, r, SMALL_INTEGERS);
             const size_t bytes = result_bytes(s);
             const int64_t at = skip * (int64_t)tally_type_size(s->type);
             char *out = scratch(OUT, bytes * (size_t)r.count + 1);
             const tally_segments planned = tally_planned(plan);
             memset(out, 0xa5, bytes * (size_t)r.count);
-            choose_schedule(turn + (int)i);
+            choose_schedule(trial + (int)i);
             EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, tally_in(p.x + at, s->type, count),
                                   tally_in(p.y + at, s->type, count), &planned, tally_out(out, TALLY_NATURAL, r.count)),
                           p.due);
@@ -322,30 +322,31 @@ static tally_context *checked_context_for(const subject *s, int checked) {
 }
 
 /* The bits and the status that the CPU gives, which what is checked knows too; what cannot be is refused alike. */
-static void compare_type(const subject *s, const tally_segments *cut, const char *x, int64_t count, tally_type type,
-                         int turn) {
-    const int64_t results = cut->kind == TALLY_ROWS ? cut->count * cut->inner : cut->count, stride = 16 + turn % 3;
-    const size_t room = (size_t)(results * stride) + 1;
-    char *wanted = scratch(WANTED, room), *got = scratch(OUT, room);
+static void compare_type(const subject *s, const tally_segments *segments, const char *x, int64_t count,
+                         tally_type type, int trial) {
+    const int64_t results = segments->kind == TALLY_ROWS ? segments->count * segments->inner : segments->count,
+                  stride = 16 + trial % 3;
+    const size_t space = (size_t)(results * stride) + 1;
+    char *wanted = scratch(WANTED, space), *got = scratch(OUT, space);
     tally_array host = tally_in(x, s->type, count), in = host;
     tally_context *context = checked_context_for(s, 1);
     now.layout = tally_type_name(type);
-    memset(wanted, 0xa5, room);
+    memset(wanted, 0xa5, space);
     tally__cu_address values = device_copy(x, (size_t)count * tally_type_size(s->type), 0),
-                      to = device_copy(wanted, room, 0), index = 0;
-    tally_segments there = *cut;
-    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, cut,
+                      to = device_copy(wanted, space, 0), index = 0;
+    tally_segments there = *segments;
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, segments,
                                (tally_output){wanted, type, results, stride});
     in.data = (const void *)(uintptr_t)values;
-    if (cut->kind != TALLY_ROWS) {
-        index = device_copy(cut->index, (size_t)(results + 1) * 4, 0);
+    if (segments->kind != TALLY_ROWS) {
+        index = device_copy(segments->index, (size_t)(results + 1) * 4, 0);
         there.index = (const void *)(uintptr_t)index;
     }
-    choose_schedule(turn);
+    choose_schedule(trial);
     EXPECT_STATUS(
         perform(context, s->op, in, in, &there, (tally_output){(void *)(uintptr_t)(to + 1), type, results, stride}),
         due);
-    device_read(got, to + 1, room - 1);
+    device_read(got, to + 1, space - 1);
     for (now.segment = 0; (due == TALLY_OK || due == TALLY_EMPTY || due == TALLY_OVERFLOW) && now.segment < results;
          now.segment++)
         EXPECT_BITS(got + now.segment * stride, wanted + now.segment * stride, (size_t)stride,
@@ -362,15 +363,15 @@ static void test_types(void **state) {
     subject s = {.op = -1};
     (void)state;
     for (int i = 0; i <= COUNT; i++) offsets[i] = i == 0 ? 0 : i == COUNT ? VALUES : i * i / 10;
-    for (int turn = 0; next_subject(&s); turn++)
+    for (int trial = 0; next_subject(&s); trial++)
         for (tally_type type = TALLY_NATURAL + 1; type < TALLY_STRUCT; type++) {
-            const int at = turn + 3 * (int)type;
-            const tally_segments ragged_cut = tally_offsets(offsets, TALLY_I32, COUNT),
+            const int at = trial + 3 * (int)type;
+            const tally_segments ragged_segments = tally_offsets(offsets, TALLY_I32, COUNT),
                                  rows = at % 4 ? tally_rows(12, 30, 1) : tally_rows(2, 9, 20);
             const data_class class = (data_class)(at % DATA_CLASSES);
             if (at % (quick ? 97 : 11) != 0) continue;
             set_scene(&s, class, VALUES);
-            compare_type(&s, at % 2 ? &rows : &ragged_cut, data_of(s.type, class, VALUES), VALUES, type, at);
+            compare_type(&s, at % 2 ? &rows : &ragged_segments, data_of(s.type, class, VALUES), VALUES, type, at);
         }
 }
 
@@ -383,11 +384,12 @@ static void test_warm(void **state) {
                                    {TALLY_ARGMAX, TALLY_U8, 0, 0, TALLY_BEST}};
     const int64_t offsets[] = {0, 3, 3, 12};
     (void)state;
-    now = (scene){.cut = "warm"};
+    now = (scene){.segments = "warm"};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         const subject *s = &some[i];
-        const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, 3), tally_rows(3, 4, 1), tally_rows(1, 4, 3)};
-        for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
+        const tally_segments segmentations[] = {tally_offsets(offsets, TALLY_I64, 3), tally_rows(3, 4, 1),
+                                                tally_rows(1, 4, 3)};
+        for (size_t k = 0; k < sizeof segmentations / sizeof *segmentations; k++) {
             const tally_array in = tally_in(data_of(s->type, SMALL_INTEGERS, 12), s->type, 12);
             char out[64];
             int64_t loaded = 0;
@@ -395,10 +397,10 @@ static void test_warm(void **state) {
                 tally__gpu_leave(gpu);
                 tally__gpu_close_all(platform);
             }
-            EXPECT_OK(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, cuts[k].kind));
+            EXPECT_OK(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, segmentations[k].kind));
             if (backend == TALLY_BACKEND_SIMT) loaded = tally__simt_live_now().modules;
-            tally_status status =
-                tally_reduce_segments(context_for(s, backend, 1), s->op, in, cuts[k], tally_out(out, TALLY_NATURAL, 3));
+            tally_status status = tally_reduce_segments(context_for(s, backend, 1), s->op, in, segmentations[k],
+                                                        tally_out(out, TALLY_NATURAL, 3));
             EXPECT(status == TALLY_OK || status == TALLY_EMPTY, "it gave %s", tally_status_name(status));
             if (backend != TALLY_BACKEND_SIMT) continue;
             EXPECT(tally__simt_live_now().modules == loaded && loaded > 1, "%lld modules, then %lld", (long long)loaded,
@@ -415,12 +417,12 @@ static void test_warm(void **state) {
     }
 }
 
-/* ---- what is no cut ---- */
+/* ---- what is no segmentation ---- */
 
 /* In order and exact, by an index of 4 bytes, unless only 8 can say it, and of 8. */
 static void expect_refused_by(int narrowest, tally_segmentation form, const int64_t *index, int64_t entries,
                               int64_t segments, int64_t values) {
-    now.cut = cut_names[form];
+    now.segments = segmentation_names[form];
     for (int kind = narrowest; kind < 4; kind++) {
         const int wide = kind % 2;
         subject s = {TALLY_SUM, TALLY_F32, 0, 0, kind < 2 ? TALLY_FAST : TALLY_BEST};
@@ -430,19 +432,20 @@ static void expect_refused_by(int narrowest, tally_segmentation form, const int6
         for (int64_t i = 0; i < entries; i++) put_index(type, memory, i, index[i]);
         tally__cu_address x, copy = device_copy(memory, (size_t)entries * tally_type_size(type), 0);
         tally_array array = on_device(data_of(TALLY_F32, SMALL_INTEGERS, values), TALLY_F32, values, 0, &x);
-        tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0,
-                              NULL, TALLY_OUTSIDE_REFUSED,         NULL};
+        tally_segments refused = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0,
+                                  NULL, TALLY_OUTSIDE_REFUSED,         NULL};
         now.index_type = type;
         tally_plan *plan;
-        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut,
+        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, refused,
                                             tally_out(out, TALLY_NATURAL, segments)),
                       TALLY_BAD_SEGMENTS);
-        EXPECT_STATUS(tally_plan_open(context_for(&s, backend, 1), TALLY_F32, values, cut, &plan), TALLY_BAD_SEGMENTS);
+        EXPECT_STATUS(tally_plan_open(context_for(&s, backend, 1), TALLY_F32, values, refused, &plan),
+                      TALLY_BAD_SEGMENTS);
         /* To GPU memory: never known, unless asked for. */
         tally__cu_address results = device_copy(out, (size_t)segments * 4, 0);
         for (int checked = 0; checked < 2; checked++) {
             tally_context *context = checked_context_for(&s, checked);
-            EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, cut,
+            EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, refused,
                                                 tally_out((void *)(uintptr_t)results, TALLY_NATURAL, segments)),
                           checked ? TALLY_BAD_SEGMENTS : TALLY_OK);
             EXPECT(driver->stream_wait(NULL) == 0, "the kernel failed");
@@ -459,7 +462,7 @@ static void expect_refused(tally_segmentation form, const int64_t *index, int64_
     expect_refused_by(0, form, index, entries, segments, values);
 }
 
-static void test_bad_cuts(void **state) {
+static void test_bad_segmentations(void **state) {
     enum { COUNT = 4000, VALUES = 9000, FEWER = 800 };
     static const int64_t bad[] = {-1, -1000000, INT32_MAX, INT32_MIN, 8999, 0};
     int64_t *index = malloc((VALUES + COUNT) * sizeof *index);
@@ -512,7 +515,7 @@ static void test_bad_cuts(void **state) {
     free(index);
 }
 
-/* One segment id below the one before it, anywhere in a tile or at its border, among short segments and in long ones.
+/* One segment id below the one before it, anywhere in a tile or at its boundary, among short segments and in long ones.
  */
 static void test_bad_segment_ids(void **state) {
     enum { COUNT = 4000, VALUES = 9000 };
@@ -538,29 +541,29 @@ static void test_bad_segment_ids(void **state) {
 
 /* ---- failures ---- */
 
-typedef struct cut_problem {
+typedef struct segments_problem {
     const problem *p;
     tally_array array;
-    tally_segments cut;
-} cut_problem;
+    tally_segments segments;
+} segments_problem;
 
 static tally_status sum_segments(tally_context *context, const void *of) {
-    const cut_problem *c = of;
+    const segments_problem *c = of;
     float *out = scratch(OUT, (size_t)c->p->r.count * 4);
     tally_status status;
-    EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, c->array, c->cut, tally_out(out, TALLY_F64, 0)),
+    EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, c->array, c->segments, tally_out(out, TALLY_F64, 0)),
                   TALLY_BAD_ARGUMENT); /* calls nothing */
-    status = tally_reduce_segments(context, TALLY_SUM, c->array, c->cut, tally_out(out, TALLY_F32, c->p->r.count));
+    status = tally_reduce_segments(context, TALLY_SUM, c->array, c->segments, tally_out(out, TALLY_F32, c->p->r.count));
     if (status == TALLY_OK) expect_results((const char *)out, 4, c->p->wanted, 4, c->p->r.count);
     return status;
 }
 
 static tally_status sum_by_plan(tally_context *context, const void *of) {
-    cut_problem by_plan = *(const cut_problem *)of;
+    segments_problem by_plan = *(const segments_problem *)of;
     tally_plan *plan;
-    tally_status status = tally_plan_open(context, TALLY_F32, by_plan.array.count, by_plan.cut, &plan);
+    tally_status status = tally_plan_open(context, TALLY_F32, by_plan.array.count, by_plan.segments, &plan);
     if (status != TALLY_OK) return status;
-    by_plan.cut = tally_planned(plan);
+    by_plan.segments = tally_planned(plan);
     status = sum_segments(context, &by_plan);
     tally_plan_close(plan);
     return status;
@@ -574,7 +577,7 @@ static void test_failing_driver(void **state) {
         problem p = pose(&s, THREES, SMALL_INTEGERS, 3000, f);
         int64_t skip, count;
         size_t bytes;
-        cut_problem c = {.p = &p, .cut = make_cut(forms[f], TALLY_I32, &p.r, 0, &skip, &count, &bytes)};
+        segments_problem c = {.p = &p, .segments = make_segments(forms[f], TALLY_I32, &p.r, 0, &skip, &count, &bytes)};
         c.array = tally_in(p.x + 4 * skip, TALLY_F32, count);
         fail_every_call(s.accuracy, sum_segments, &c);
         fail_every_call(s.accuracy, sum_by_plan, &c);
@@ -586,10 +589,18 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups),          cmocka_unit_test(test_segment_ids),
-        cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_chunks),   cmocka_unit_test(test_plans),           cmocka_unit_test(test_warm),
-        cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_segment_ids), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_segment_ids),
+        cmocka_unit_test(test_quarters),
+        cmocka_unit_test(test_specials),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_bad_segmentations),
+        cmocka_unit_test(test_bad_segment_ids),
+        cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;

@@ -20,7 +20,7 @@ extern const int test_text_count;
 #else
 #define TEST_SEGMENTS_1(name, word) tally_segments_##name##_##word##_0, tally_spans_##name##_##word##_0
 #endif
-#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, cut)                   \
+#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, segments)              \
     tally__simt_entry tally_reduce_##name##_##word##_0, tally_segments_##name##_##word##_0, \
         tally_spans_##name##_##word##_0;
 TEST_OPERATORS(TALLY_ROW)
@@ -33,9 +33,9 @@ static const struct row {
     int keeps_order;
     tally__simt_entry *kernels[3];
 } rows[] = {
-#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, cut) \
-    {#name, #text ".h", type,  bytes,                                     \
-     acc,   result,     keeps, {tally_reduce_##name##_##word##_0, TEST_SEGMENTS_##cut(name, word)}},
+#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, segments) \
+    {#name, #text ".h", type,  bytes,                                          \
+     acc,   result,     keeps, {tally_reduce_##name##_##word##_0, TEST_SEGMENTS_##segments(name, word)}},
     TEST_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -279,7 +279,7 @@ static int64_t leaf_of(const struct row *row) {
     return leaf;
 }
 
-/* Every operator at the borders of groups, columns, leaves, tiles and groups of tiles. */
+/* Every operator at the boundaries of groups, columns, leaves, tiles and groups of tiles. */
 static void test_sizes(void **state) {
     tally_context *cpu = context_of(TALLY_BACKEND_CPU), *device = context_of(backend);
     (void)state;
@@ -323,8 +323,8 @@ static void test_device_memory(void **state) {
         const tally_op op = define_in_both(cpu, device, row);
         for (int l = 0; l < LAYOUTS; l++) {
             int64_t n = leaf_of(row) * (1 + l % 3) + 37;
-            size_t room = layout_bytes(&layouts[l], row->bytes, n);
-            char wanted[64], got[64], *memory = scratch(1, room + 64), *values = values_of(row, n);
+            size_t space = layout_bytes(&layouts[l], row->bytes, n);
+            char wanted[64], got[64], *memory = scratch(1, space + 64), *values = values_of(row, n);
             tally__cu_address copy;
             if (quick && (l + i) % 4 != 0) continue;
             now.data = row->name;
@@ -336,7 +336,7 @@ static void test_device_memory(void **state) {
                         in = host;
             for (int64_t k = 0; k < n; k++)
                 memcpy((char *)(uintptr_t)host.data + k * stride, values + (size_t)k * row->bytes, row->bytes);
-            copy = device_copy(memory, room, 0);
+            copy = device_copy(memory, space, 0);
             in.data = (const char *)(uintptr_t)copy + ((const char *)host.data - memory);
             EXPECT_OK(tally_reduce(cpu, op, host, tally_out(wanted, TALLY_NATURAL, 1)));
             EXPECT_OK(tally_reduce(device, op, in, tally_out((void *)(uintptr_t)out, TALLY_NATURAL, 1)));
@@ -365,38 +365,39 @@ static int64_t short_length_of(uint64_t random) {
     return random % 4 != 0 ? 5 + (int64_t)(random / 4 % 10) : 64 - (int64_t)(random / 4 % 20);
 }
 
-/* A cut of an array in three notations; of short segments, if none is the longest. */
+/* A segmentation of an array in three notations; of short segments, if none is the longest. */
 typedef struct notations {
     int64_t values, count;
     int64_t *offsets, *segment_ids;
     int32_t *lengths;
 } notations;
-static notations cut_of(const struct row *row, int64_t count, int64_t longest, uint64_t *random) {
-    notations cut = {.count = count,
-                     .offsets = malloc(((size_t)count + 1) * sizeof(int64_t)),
-                     .lengths = malloc((size_t)count * sizeof(int32_t))};
-    cut.offsets[0] = 0;
+static notations segments_of(const struct row *row, int64_t count, int64_t longest, uint64_t *random) {
+    notations segments = {.count = count,
+                          .offsets = malloc(((size_t)count + 1) * sizeof(int64_t)),
+                          .lengths = malloc((size_t)count * sizeof(int32_t))};
+    segments.offsets[0] = 0;
     for (int64_t s = 0; s < count; s++) {
         const uint64_t any = next_random(random) >> 8;
         const int64_t length = longest == 0 ? short_length_of(any) : s == count / 2 ? longest : length_of(row, any);
-        cut.lengths[s] = (int32_t)length;
-        cut.offsets[s + 1] = cut.values += length;
+        segments.lengths[s] = (int32_t)length;
+        segments.offsets[s + 1] = segments.values += length;
     }
-    cut.segment_ids = malloc(((size_t)cut.values + 1) * sizeof(int64_t));
+    segments.segment_ids = malloc(((size_t)segments.values + 1) * sizeof(int64_t));
     for (int64_t s = 0; s < count; s++)
-        for (int64_t i = cut.offsets[s]; i < cut.offsets[s + 1]; i++) cut.segment_ids[i] = s;
-    return cut;
+        for (int64_t i = segments.offsets[s]; i < segments.offsets[s + 1]; i++) segments.segment_ids[i] = s;
+    return segments;
 }
 
-static void compare_cut(tally_context *cpu, tally_context *device, tally_op op, const struct row *row, tally_array in,
-                        tally_segments cut) {
-    const size_t bytes = (size_t)(cut.kind == TALLY_ROWS ? cut.count * cut.inner : cut.count) * row->result;
+static void compare_segments(tally_context *cpu, tally_context *device, tally_op op, const struct row *row,
+                             tally_array in, tally_segments segments) {
+    const size_t bytes =
+        (size_t)(segments.kind == TALLY_ROWS ? segments.count * segments.inner : segments.count) * row->result;
     char *wanted = calloc(bytes + 1, 1), *got = malloc(bytes + 1);
     memset(got, 0x5a, bytes);
     EXPECT_OK(
-        tally_reduce_segments(cpu, op, in, cut, tally_out(wanted, TALLY_NATURAL, (int64_t)(bytes / row->result))));
+        tally_reduce_segments(cpu, op, in, segments, tally_out(wanted, TALLY_NATURAL, (int64_t)(bytes / row->result))));
     EXPECT_OK(
-        tally_reduce_segments(device, op, in, cut, tally_out(got, TALLY_NATURAL, (int64_t)(bytes / row->result))));
+        tally_reduce_segments(device, op, in, segments, tally_out(got, TALLY_NATURAL, (int64_t)(bytes / row->result))));
     for (size_t s = 0; s < bytes / row->result; s++) {
         now.size = (int64_t)s;
         EXPECT_BITS(got + s * row->result, wanted + s * row->result, row->result, "the result of a segment");
@@ -412,22 +413,23 @@ static void test_segments(void **state) {
         const struct row *row = &rows[i];
         const tally_op op = define_in_both(cpu, device, row);
         if (backend == TALLY_BACKEND_SIMT && row->kernels[1] == NULL) continue;
-        for (int turn = 0; turn < (quick || i % 3 != 0 ? 2 : 3); turn++) {
+        for (int trial = 0; trial < (quick || i % 3 != 0 ? 2 : 3); trial++) {
             static const int64_t counts[] = {120, 500, 60}, longest[] = {9, 0, 70}; /* leaves */
-            uint64_t random = seed + (uint64_t)(i + ROWS * turn);
-            notations cut = cut_of(row, counts[turn], longest[turn] * leaf_of(row) + 3 * (longest[turn] != 0), &random);
-            char *values = values_of(row, cut.values);
-            tally_array in = {values, row->type, cut.values, 0};
-            now = (scene){.cut = "offsets", .data = row->name};
-            choose_schedule(i + turn);
-            compare_cut(cpu, device, op, row, in, tally_offsets(cut.offsets, TALLY_I64, cut.count));
-            now.cut = i % 2 ? "lengths" : "segment_ids";
-            compare_cut(cpu, device, op, row, in,
-                        i % 2 ? tally_lengths(cut.lengths, TALLY_I32, cut.count)
-                              : tally_segment_ids(cut.segment_ids, TALLY_I64, cut.count));
-            free(cut.offsets);
-            free(cut.segment_ids);
-            free(cut.lengths);
+            uint64_t random = seed + (uint64_t)(i + ROWS * trial);
+            notations segments =
+                segments_of(row, counts[trial], longest[trial] * leaf_of(row) + 3 * (longest[trial] != 0), &random);
+            char *values = values_of(row, segments.values);
+            tally_array in = {values, row->type, segments.values, 0};
+            now = (scene){.segments = "offsets", .data = row->name};
+            choose_schedule(i + trial);
+            compare_segments(cpu, device, op, row, in, tally_offsets(segments.offsets, TALLY_I64, segments.count));
+            now.segments = i % 2 ? "lengths" : "segment_ids";
+            compare_segments(cpu, device, op, row, in,
+                             i % 2 ? tally_lengths(segments.lengths, TALLY_I32, segments.count)
+                                   : tally_segment_ids(segments.segment_ids, TALLY_I64, segments.count));
+            free(segments.offsets);
+            free(segments.segment_ids);
+            free(segments.lengths);
         }
     }
     tally_context_destroy(cpu);
@@ -448,11 +450,12 @@ static void test_rows(void **state) {
             const int64_t *s = shapes[k], n = s[0] * s[1] * s[2], bytes = (int64_t)row->bytes;
             char *values = values_of(row, 2 * n + 1);
             if (quick && (k + (size_t)i) % 3 != 0) continue;
-            now = (scene){.cut = "rows", .data = row->name};
+            now = (scene){.segments = "rows", .data = row->name};
             choose_schedule(i + (int)k);
-            compare_cut(cpu, device, op, row, (tally_array){values, row->type, n, 0}, tally_rows(s[0], s[1], s[2]));
-            compare_cut(cpu, device, op, row, (tally_array){values + 2 * n * bytes, row->type, n, -2 * bytes},
-                        tally_rows(s[0], s[1], s[2]));
+            compare_segments(cpu, device, op, row, (tally_array){values, row->type, n, 0},
+                             tally_rows(s[0], s[1], s[2]));
+            compare_segments(cpu, device, op, row, (tally_array){values + 2 * n * bytes, row->type, n, -2 * bytes},
+                             tally_rows(s[0], s[1], s[2]));
         }
     }
     tally_context_destroy(cpu);
@@ -473,7 +476,7 @@ static void test_callbacks_or_text(void **state) {
     tally_state *opened;
     tally_op op;
     (void)state;
-    now = (scene){.cut = "callbacks or text"};
+    now = (scene){.segments = "callbacks or text"};
     callbacks.name = "callbacks", callbacks.text = NULL;
     text.name = "text", text.lift = NULL, text.combine = NULL, text.finish = NULL;
     neither.name = "neither", neither.lift = NULL, neither.combine = NULL, neither.text = NULL;
@@ -511,7 +514,7 @@ static void test_keys(void **state) {
     tally__spec spec;
     size_t size;
     (void)state;
-    now = (scene){.cut = "keys"};
+    now = (scene){.segments = "keys"};
     sprintf(copy, "%s\n", same.text);
     other.text = copy;
     for (int i = 0; i < 3; i++) {

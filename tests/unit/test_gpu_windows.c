@@ -62,13 +62,13 @@ static void check_windows(const side *g, int64_t count, int numbers) {
 static void test_windows(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         int numbers;
         side g;
         if (order_shows(&s)) continue;
         EXPECT_OK(tally_node_numbers(NULL, s.op, s.type, &numbers));
-        if (s.accuracy == TALLY_FAST || numbers == 0 || turn % 3 != 0) continue;
-        open_side(&g, &s, (data_class)(turn % DATA_CLASSES), COUNT, turn);
+        if (s.accuracy == TALLY_FAST || numbers == 0 || trial % 3 != 0) continue;
+        open_side(&g, &s, (data_class)(trial % DATA_CLASSES), COUNT, trial);
         check_windows(&g, COUNT, numbers);
         close_side(&g);
     }

@@ -16,37 +16,37 @@ static const bool has_simulator = true; /* its kernels of segments */
 /* The call itself, by a plan if that is asked for. */
 static tally_status reduce(const grouped *p, tally_context *context, tally_op op, tally_array x, tally_array y,
                            bool is_planned, void *out) {
-    tally_segments cut = p->cut;
+    tally_segments segments = p->segments;
     tally_plan *plan = NULL;
     tally_status status;
     if (is_planned) {
-        cut.inner = 0;
-        EXPECT_OK(tally_plan_open(context, x.type, p->vectors, cut, &plan));
-        cut = tally_features(tally_planned(plan), p->inner);
+        segments.inner = 0;
+        EXPECT_OK(tally_plan_open(context, x.type, p->vectors, segments, &plan));
+        segments = tally_features(tally_planned(plan), p->inner);
     }
-    status = perform(context, op, x, y, &cut, tally_out(out, TALLY_NATURAL, p->count * p->inner));
+    status = perform(context, op, x, y, &segments, tally_out(out, TALLY_NATURAL, p->count * p->inner));
     tally_plan_close(plan);
     return status;
 }
 
-static void compare(const grouped *p, const subject *s, tally_backend backend, int threads, int turn) {
+static void compare(const grouped *p, const subject *s, tally_backend backend, int threads, int trial) {
     const size_t width = tally_type_size(s->type), bytes = result_bytes(s),
-                 room = bytes * (size_t)(p->count * p->inner);
+                 space = bytes * (size_t)(p->count * p->inner);
     const int64_t values = p->vectors * p->inner;
-    const layout *const l = &layouts[turn % 3 ? 0 : (turn / 3) % LAYOUTS];
-    const data_class class = (data_class)(turn % DATA_CLASSES);
+    const layout *const l = &layouts[trial % 3 ? 0 : (trial / 3) % LAYOUTS];
+    const data_class class = (data_class)(trial % DATA_CLASSES);
     const tally_array x = lay_out(l, data_of(s->type, class, values), s->type, values,
                                   scratch(PLACED, layout_bytes(l, width, values))),
                       y = lay_out(l, data_of(s->type, SMALL_INTEGERS, values), s->type, values,
                                   scratch(PLACED_Y, layout_bytes(l, width, values)));
-    char *const got = scratch(GOT, room + 1);
+    char *const got = scratch(GOT, space + 1);
     tally_context *const context = context_for(s, backend, threads);
     now.data = class_names[class];
     now.layout = l->name;
     now.threads = threads;
-    memset(got, 0x5a, room + 1);
-    const tally_status status = reduce(p, context, s->op, x, y, turn % 5 == 0, got);
-    EXPECT(got[room] == 0x5a, "a byte behind the results was written");
+    memset(got, 0x5a, space + 1);
+    const tally_status status = reduce(p, context, s->op, x, y, trial % 5 == 0, got);
+    EXPECT(got[space] == 0x5a, "a byte behind the results was written");
     const tally_status due =
         expect_each_feature(p, context_for(s, TALLY_BACKEND_CPU, 1), s->op, x, y, width, got, bytes);
     EXPECT(status == due, "the status is %d where %d is due: %s", (int)status, (int)due, tally_message());
@@ -56,12 +56,12 @@ static void test_all(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        if (quick && turn % 7 != 0) continue;
+    for (int trial = 0; next_subject(&s); trial++) {
+        if (quick && trial % 7 != 0) continue;
         grouped p;
         now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .ddof = s.ddof};
-        draw_grouped(&p, turn % GROUPED_FORMS, draw_inner(&random), &random);
-        compare(&p, &s, turn % 11 == 0 ? TALLY_BACKEND_REFERENCE : TALLY_BACKEND_CPU, turn % 2 + 1, turn);
+        draw_grouped(&p, trial % GROUPED_FORMS, draw_inner(&random), &random);
+        compare(&p, &s, trial % 11 == 0 ? TALLY_BACKEND_REFERENCE : TALLY_BACKEND_CPU, trial % 2 + 1, trial);
         free(p.members);
     }
 }
@@ -75,12 +75,12 @@ static void test_simulator(void **state) {
         printf("SKIPPED: the simulator has no kernels of segments in this build\n");
         skip();
     }
-    for (int turn = 0; next_subject(&s); turn++) {
-        if (turn % (quick ? 97 : 23) != 0) continue;
+    for (int trial = 0; next_subject(&s); trial++) {
+        if (trial % (quick ? 97 : 23) != 0) continue;
         grouped p;
         now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .ddof = s.ddof};
         draw_grouped(&p, (int)random_below(&random, GROUPED_FORMS), draw_inner(&random), &random);
-        compare(&p, &s, TALLY_BACKEND_SIMT, 1, turn);
+        compare(&p, &s, TALLY_BACKEND_SIMT, 1, trial);
         free(p.members);
     }
 }
@@ -116,12 +116,15 @@ static void test_long(void **state) {
                     if (p.form == 4 ? index[i] == q : i >= bounds[q] && i < bounds[q + 1]) p.members[total++] = i;
             }
             p.begins[3] = total;
-            p.cut = tally_features(p.form == 0   ? tally_offsets(index, TALLY_I64, 3)
-                                   : p.form == 3 ? tally_begin_end(index, ends, TALLY_I64, 3)
-                                                 : tally_unsorted_ids(index, TALLY_I64, 3, TALLY_OUTSIDE_REFUSED),
-                                   p.inner);
-            now = (scene){
-                .op = s->op, .type = s->type, .accuracy = s->accuracy, .cut = grouped_forms[p.form], .inner = p.inner};
+            p.segments = tally_features(p.form == 0   ? tally_offsets(index, TALLY_I64, 3)
+                                        : p.form == 3 ? tally_begin_end(index, ends, TALLY_I64, 3)
+                                                      : tally_unsorted_ids(index, TALLY_I64, 3, TALLY_OUTSIDE_REFUSED),
+                                        p.inner);
+            now = (scene){.op = s->op,
+                          .type = s->type,
+                          .accuracy = s->accuracy,
+                          .segments = grouped_forms[p.form],
+                          .inner = p.inner};
             compare(&p, s, TALLY_BACKEND_CPU, 2, 3 * (int)k + (form == 2 ? 0 : 1));
             if (has_simulator && k == 1 && !quick) compare(&p, s, TALLY_BACKEND_SIMT, 1, 1);
             free(p.members);
@@ -150,10 +153,10 @@ static void test_many(void **state) {
         for (int64_t q = 0; q < p.count; q++) p.begins[q + 1] += p.begins[q];
         for (int64_t i = 0; i < VECTORS; i++)
             if (ids[i] < p.count) p.members[p.begins[ids[i]] + taken[ids[i]]++] = i;
-        p.cut =
+        p.segments =
             tally_unsorted_ids(ids, TALLY_I32, p.count, p.form == 5 ? TALLY_OUTSIDE_LEFT_OUT : TALLY_OUTSIDE_REFUSED);
-        now =
-            (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .cut = grouped_forms[p.form], .outer = p.count};
+        now = (scene){
+            .op = s.op, .type = s.type, .accuracy = s.accuracy, .segments = grouped_forms[p.form], .outer = p.count};
         compare(&p, &s, TALLY_BACKEND_CPU, 2, CANCELLATION + DATA_CLASSES);
         if (has_simulator && k % 4 == 1) compare(&p, &s, TALLY_BACKEND_SIMT, 1, CANCELLATION + DATA_CLASSES);
         free(p.members);
@@ -168,19 +171,19 @@ static void test_own_operators(void **state) {
     (void)state;
     EXPECT_OK(tally_context_create(NULL, &context));
     const tally_op op = define(context, affine_operator());
-    for (int turn = 0; turn < (quick ? 12 : 120); turn++) {
+    for (int trial = 0; trial < (quick ? 12 : 120); trial++) {
         grouped p;
         now = (scene){.op = op, .type = TALLY_STRUCT};
-        draw_grouped(&p, turn % GROUPED_FORMS, draw_inner(&random), &random);
+        draw_grouped(&p, trial % GROUPED_FORMS, draw_inner(&random), &random);
         const int64_t values = p.vectors * p.inner;
         affine *const maps = scratch(X, (size_t)(values + 1) * sizeof *maps);
         for (int64_t i = 0; i < values; i++)
             maps[i] =
                 (affine){(uint32_t)random_below(&random, AFFINE_PRIME), (uint32_t)random_below(&random, AFFINE_PRIME)};
         const tally_array x = {maps, TALLY_STRUCT, values, 0};
-        const size_t room = (size_t)(p.count * p.inner) * sizeof(uint32_t);
-        char *const got = scratch(GOT, room + 1);
-        EXPECT_OK(reduce(&p, context, op, x, x, turn % 3 == 0, got));
+        const size_t space = (size_t)(p.count * p.inner) * sizeof(uint32_t);
+        char *const got = scratch(GOT, space + 1);
+        EXPECT_OK(reduce(&p, context, op, x, x, trial % 3 == 0, got));
         EXPECT_OK(expect_each_feature(&p, context, op, x, x, sizeof *maps, got, sizeof(uint32_t)));
         free(p.members);
     }
@@ -191,12 +194,12 @@ static void test_own_operators(void **state) {
 /* ---- what is refused ---- */
 
 static double twelve[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-static void refuse(const char *what, tally_segments cut, tally_status due) {
+static void refuse(const char *what, tally_segments segments, tally_status due) {
     double out[64];
-    now = (scene){.cut = what, .type = TALLY_F64, .size = 12};
+    now = (scene){.segments = what, .type = TALLY_F64, .size = 12};
     for (tally_backend backend = TALLY_BACKEND_CPU; backend <= TALLY_BACKEND_REFERENCE; backend++) {
         tally_context *const context = context_for(&(subject){TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, backend, 1);
-        EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, tally_in(twelve, TALLY_F64, 12), cut,
+        EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, tally_in(twelve, TALLY_F64, 12), segments,
                                             tally_out(out, TALLY_NATURAL, 64)),
                       due);
     }
@@ -207,7 +210,7 @@ static void test_refused(void **state) {
                   below[] = {-1, 5, 12}, offsets[] = {0, 2, 6, 6}, ids[] = {2, 0, 1, 1, 0, 2};
     const int64_t outside[] = {2, 0, 3, 1, 0, 2}, minus[] = {2, 0, -1, 1, 0, 2},
                   far[] = {2, 0, INT64_MIN, INT64_MAX, 0, 2};
-    tally_segments cut;
+    tally_segments segments;
     tally_plan *plan;
     double out[6];
     (void)state;
@@ -234,14 +237,14 @@ static void test_refused(void **state) {
            TALLY_BAD_ARGUMENT);
     refuse("too many results", tally_features(tally_offsets(offsets, TALLY_I64, INT64_MAX / 17), 12),
            TALLY_BAD_ARGUMENT);
-    refuse("too little room", tally_features(tally_begin_end(begins, begins, TALLY_I64, 3), 12), TALLY_BAD_SEGMENTS);
+    refuse("too little space", tally_features(tally_begin_end(begins, begins, TALLY_I64, 3), 12), TALLY_BAD_SEGMENTS);
     /* left out, however far outside */
-    cut = tally_features(tally_unsorted_ids(far, TALLY_I64, 3, TALLY_OUTSIDE_LEFT_OUT), 2);
-    EXPECT_OK(
-        tally_reduce_segments(NULL, TALLY_SUM, tally_in(twelve, TALLY_F64, 12), cut, tally_out(out, TALLY_F64, 6)));
+    segments = tally_features(tally_unsorted_ids(far, TALLY_I64, 3, TALLY_OUTSIDE_LEFT_OUT), 2);
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(twelve, TALLY_F64, 12), segments,
+                                    tally_out(out, TALLY_F64, 6)));
     EXPECT(out[0] == 3 + 9 && out[1] == 4 + 10 && out[2] == 0 && out[4] == 1 + 11, "others than left out are wrong");
     /* plans */
-    now.cut = "a plan of features";
+    now.segments = "a plan of features";
     EXPECT_STATUS(tally_plan_open(NULL, TALLY_F64, 6, tally_features(tally_offsets(offsets, TALLY_I64, 3), 2), &plan),
                   TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(

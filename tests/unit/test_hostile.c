@@ -15,7 +15,7 @@ static tally_array good_input(void) { return tally_in(numbers, TALLY_F64, 16); }
 static tally_output good_output(void) { return tally_out(results, TALLY_F64, 16); }
 
 static void refuse_reduce(const char *what, tally_op op, tally_array in, tally_output out, tally_status wanted) {
-    now = (scene){.op = op, .type = in.type, .size = in.count, .cut = what};
+    now = (scene){.op = op, .type = in.type, .size = in.count, .segments = what};
     EXPECT_STATUS(tally_reduce(NULL, op, in, out), wanted);
 }
 
@@ -64,7 +64,7 @@ static void test_bad_outputs(void **state) {
         tally_status status;
     } cases[] = {
         {"a NULL output", {NULL, TALLY_F64, 1, 0}, TALLY_BAD_ARGUMENT},
-        {"an output without room", {results, TALLY_F64, 0, 0}, TALLY_BAD_ARGUMENT},
+        {"an output without space", {results, TALLY_F64, 0, 0}, TALLY_BAD_ARGUMENT},
         {"an output of negative count", {results, TALLY_F64, -1, 0}, TALLY_BAD_ARGUMENT},
         {"an output of type 99", {results, (tally_type)99, 16, 0}, TALLY_BAD_TYPE},
         {"an output of a struct", {results, TALLY_STRUCT, 16, 0}, TALLY_BAD_TYPE},
@@ -72,7 +72,7 @@ static void test_bad_outputs(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuse_reduce(cases[i].what, TALLY_SUM, good_input(), cases[i].out, cases[i].status);
-    now.cut = "outputs of segments";
+    now.segments = "outputs of segments";
     EXPECT_STATUS(
         tally_reduce_segments(NULL, TALLY_SUM, good_input(), tally_rows(4, 4, 1), tally_out(results, TALLY_F64, 3)),
         TALLY_BAD_ARGUMENT);
@@ -82,14 +82,14 @@ static void test_bad_outputs(void **state) {
 }
 
 static void test_wrong_number_of_inputs(void **state) {
-    tally_segments cut = tally_rows(16, 1, 1);
+    tally_segments segments = tally_rows(16, 1, 1);
     tally_array shorter = tally_in(numbers, TALLY_F64, 15);
     (void)state;
-    now = (scene){.op = TALLY_DOT, .type = TALLY_F64, .cut = "one or two inputs"};
+    now = (scene){.op = TALLY_DOT, .type = TALLY_F64, .segments = "one or two inputs"};
     EXPECT_STATUS(tally_reduce(NULL, TALLY_DOT, good_input(), good_output()), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_DOT, good_input(), cut, good_output()), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_DOT, good_input(), segments, good_output()), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_reduce_pair(NULL, TALLY_SUM, good_input(), good_input(), good_output()), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_reduce_segments_pair(NULL, TALLY_SUM, good_input(), good_input(), cut, good_output()),
+    EXPECT_STATUS(tally_reduce_segments_pair(NULL, TALLY_SUM, good_input(), good_input(), segments, good_output()),
                   TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_reduce_pair(NULL, TALLY_DOT, good_input(), shorter, good_output()), TALLY_BAD_ARGUMENT);
 }
@@ -101,7 +101,7 @@ static void test_bad_options(void **state) {
     const tally_options good = TALLY_OPTIONS_INIT;
     tally_options o, kept;
     (void)state;
-    now = (scene){.cut = "options"};
+    now = (scene){.segments = "options"};
     EXPECT_OK(tally_context_create(NULL, &context));
     o = good, o.threads = 3, o.ddof = 1, o.nan = TALLY_NAN_SKIP;
     EXPECT_OK(tally_set_options(context, &o));
@@ -169,20 +169,20 @@ static void test_names(void **state) {
     assert_true(tally_cpu_threads() >= 1);
 }
 
-/* ---- cuts ---- */
+/* ---- segmentations ---- */
 
-static void refuse_cut(const char *what, tally_segments cut, tally_status wanted) {
+static void refuse_segments(const char *what, tally_segments segments, tally_status wanted) {
     tally_output out = good_output();
     for (int backend = TALLY_BACKEND_CPU; backend <= TALLY_BACKEND_REFERENCE; backend++) {
         subject s = {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST};
         now = (scene){.op = TALLY_SUM,
                       .type = TALLY_F64,
                       .size = 16,
-                      .cut = what,
-                      .index_type = cut.index_type,
+                      .segments = what,
+                      .index_type = segments.index_type,
                       .data = backend == TALLY_BACKEND_CPU ? "cpu" : "reference"};
         EXPECT_STATUS(
-            tally_reduce_segments(context_for(&s, (tally_backend)backend, 1), TALLY_SUM, good_input(), cut, out),
+            tally_reduce_segments(context_for(&s, (tally_backend)backend, 1), TALLY_SUM, good_input(), segments, out),
             wanted);
     }
 }
@@ -213,11 +213,11 @@ static void test_bad_indices(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t narrow[17];
         for (int k = 0; k < 17; k++) narrow[k] = (int32_t)cases[i].index[k];
-        refuse_cut(cases[i].what,
-                   (tally_segments){cases[i].form, cases[i].index, TALLY_I64, cases[i].count, 0, 0, NULL,
-                                    TALLY_OUTSIDE_REFUSED, NULL},
-                   TALLY_BAD_SEGMENTS);
-        refuse_cut(
+        refuse_segments(cases[i].what,
+                        (tally_segments){cases[i].form, cases[i].index, TALLY_I64, cases[i].count, 0, 0, NULL,
+                                         TALLY_OUTSIDE_REFUSED, NULL},
+                        TALLY_BAD_SEGMENTS);
+        refuse_segments(
             cases[i].what,
             (tally_segments){cases[i].form, narrow, TALLY_I32, cases[i].count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
             TALLY_BAD_SEGMENTS);
@@ -232,24 +232,24 @@ static void test_extreme_indices(void **state) {
     int64_t segment_ids[16] = {0};
     (void)state;
     for (int i = 0; i < 4; i++) {
-        refuse_cut("extreme i64 offsets", tally_offsets(offsets[i], TALLY_I64, 2), TALLY_BAD_SEGMENTS);
-        refuse_cut("extreme i64 lengths", tally_lengths(lengths[i], TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+        refuse_segments("extreme i64 offsets", tally_offsets(offsets[i], TALLY_I64, 2), TALLY_BAD_SEGMENTS);
+        refuse_segments("extreme i64 lengths", tally_lengths(lengths[i], TALLY_I64, 3), TALLY_BAD_SEGMENTS);
     }
     segment_ids[15] = INT64_MAX;
-    refuse_cut("extreme i64 segment ids", tally_segment_ids(segment_ids, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse_segments("extreme i64 segment ids", tally_segment_ids(segment_ids, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
     segment_ids[0] = INT64_MIN;
-    refuse_cut("extreme i64 segment ids", tally_segment_ids(segment_ids, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse_segments("extreme i64 segment ids", tally_segment_ids(segment_ids, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
 }
 
 /* The sentence names the first segment without values. */
-static void expect_named(tally_segments cut, int64_t count, const char *name) {
+static void expect_named(tally_segments segments, int64_t count, const char *name) {
     double x[16] = {0}, out[5];
     const tally_backend backends[] = {TALLY_BACKEND_CPU, TALLY_BACKEND_REFERENCE};
     for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {
         subject s = {TALLY_MIN, TALLY_F64, 0, 0, TALLY_BEST};
-        now = (scene){.op = TALLY_MIN, .type = TALLY_F64, .cut = name};
+        now = (scene){.op = TALLY_MIN, .type = TALLY_F64, .segments = name};
         EXPECT_STATUS(tally_reduce_segments(context_for(&s, backends[b], 1), TALLY_MIN, tally_in(x, TALLY_F64, count),
-                                            cut, tally_out(out, TALLY_F64, 5)),
+                                            segments, tally_out(out, TALLY_F64, 5)),
                       TALLY_EMPTY);
         EXPECT(strncmp(tally_message(), name, strlen(name)) == 0, "the sentence does not begin with that: %s",
                tally_message());
@@ -270,38 +270,41 @@ static void test_empty_is_named(void **state) {
 static void test_bad_descriptions(void **state) {
     int64_t offsets[17] = {0};
     (void)state;
-    refuse_cut("no plan",
-               (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
-               TALLY_BAD_ARGUMENT);
-    refuse_cut("cut 7",
-               (tally_segments){(tally_segmentation)7, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
-               TALLY_BAD_ARGUMENT);
-    refuse_cut("cut -1",
-               (tally_segments){(tally_segmentation)-1, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
-               TALLY_BAD_ARGUMENT);
+    refuse_segments("no plan",
+                    (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
+                    TALLY_BAD_ARGUMENT);
+    refuse_segments(
+        "cut 7",
+        (tally_segments){(tally_segmentation)7, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
+        TALLY_BAD_ARGUMENT);
+    refuse_segments(
+        "cut -1",
+        (tally_segments){(tally_segmentation)-1, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
+        TALLY_BAD_ARGUMENT);
     for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
-        tally_segments cut = {(tally_segmentation)form, offsets, TALLY_I64, 2, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
-        cut.count = -1;
-        refuse_cut("a negative number of segments", cut, TALLY_BAD_ARGUMENT);
-        cut.count = 2, cut.index = NULL;
-        refuse_cut("no index", cut, TALLY_BAD_ARGUMENT);
-        cut.index = offsets;
+        tally_segments segments = {(tally_segmentation)form, offsets, TALLY_I64, 2, 0, 0, NULL,
+                                   TALLY_OUTSIDE_REFUSED,    NULL};
+        segments.count = -1;
+        refuse_segments("a negative number of segments", segments, TALLY_BAD_ARGUMENT);
+        segments.count = 2, segments.index = NULL;
+        refuse_segments("no index", segments, TALLY_BAD_ARGUMENT);
+        segments.index = offsets;
         const tally_type others[] = {TALLY_NATURAL, TALLY_U32, TALLY_I16, TALLY_F64, (tally_type)99};
         for (int i = 0; i < 5; i++) {
-            cut.index_type = others[i];
-            refuse_cut("an index of another type", cut, TALLY_BAD_ARGUMENT);
+            segments.index_type = others[i];
+            refuse_segments("an index of another type", segments, TALLY_BAD_ARGUMENT);
         }
     }
-    refuse_cut("more offsets than memory", tally_offsets(offsets, TALLY_I64, INT64_MAX), TALLY_BAD_ARGUMENT);
-    refuse_cut("more lengths than memory", tally_lengths(offsets, TALLY_I64, INT64_MAX / 8), TALLY_BAD_ARGUMENT);
-    refuse_cut("segment ids of no segments", tally_segment_ids(offsets, TALLY_I64, 0), TALLY_BAD_SEGMENTS);
-    refuse_cut("rows that are too few", tally_rows(3, 5, 1), TALLY_BAD_SEGMENTS);
-    refuse_cut("rows that are too many", tally_rows(3, 6, 1), TALLY_BAD_SEGMENTS);
-    refuse_cut("rows that wrap to the count", tally_rows(INT64_MAX / 2 + 1, 2, 1), TALLY_BAD_SEGMENTS);
-    refuse_cut("rows that wrap twice", tally_rows((int64_t)1 << 62, (int64_t)1 << 62, 16), TALLY_BAD_SEGMENTS);
-    refuse_cut("negative rows", tally_rows(-4, 4, -1), TALLY_BAD_ARGUMENT);
-    refuse_cut("rows of negative length", tally_rows(4, -4, -1), TALLY_BAD_ARGUMENT);
-    refuse_cut("no rows of so many values", tally_rows(0, 16, 1), TALLY_BAD_SEGMENTS);
+    refuse_segments("more offsets than memory", tally_offsets(offsets, TALLY_I64, INT64_MAX), TALLY_BAD_ARGUMENT);
+    refuse_segments("more lengths than memory", tally_lengths(offsets, TALLY_I64, INT64_MAX / 8), TALLY_BAD_ARGUMENT);
+    refuse_segments("segment ids of no segments", tally_segment_ids(offsets, TALLY_I64, 0), TALLY_BAD_SEGMENTS);
+    refuse_segments("rows that are too few", tally_rows(3, 5, 1), TALLY_BAD_SEGMENTS);
+    refuse_segments("rows that are too many", tally_rows(3, 6, 1), TALLY_BAD_SEGMENTS);
+    refuse_segments("rows that wrap to the count", tally_rows(INT64_MAX / 2 + 1, 2, 1), TALLY_BAD_SEGMENTS);
+    refuse_segments("rows that wrap twice", tally_rows((int64_t)1 << 62, (int64_t)1 << 62, 16), TALLY_BAD_SEGMENTS);
+    refuse_segments("negative rows", tally_rows(-4, 4, -1), TALLY_BAD_ARGUMENT);
+    refuse_segments("rows of negative length", tally_rows(4, -4, -1), TALLY_BAD_ARGUMENT);
+    refuse_segments("no rows of so many values", tally_rows(0, 16, 1), TALLY_BAD_SEGMENTS);
 }
 
 /* Indices that lie anew in each stretch of segments that threads check: long segments must not be counted twice over.
@@ -324,15 +327,15 @@ static void test_bad_indices_of_many(void **state) {
                       .type = TALLY_U8,
                       .threads = threads,
                       .size = VALUES,
-                      .cut = "offsets that come back many times"};
+                      .segments = "offsets that come back many times"};
         tally_context *context = context_for(&s, TALLY_BACKEND_CPU, threads);
-        tally_output room = tally_out(out, TALLY_U64, SEGMENTS);
+        tally_output output = tally_out(out, TALLY_U64, SEGMENTS);
         EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, tally_in(x, TALLY_U8, VALUES),
-                                            tally_offsets(offsets, TALLY_I32, SEGMENTS), room),
+                                            tally_offsets(offsets, TALLY_I32, SEGMENTS), output),
                       TALLY_BAD_SEGMENTS);
-        now.cut = "segment ids that come back many times";
+        now.segments = "segment ids that come back many times";
         EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, tally_in(x, TALLY_U8, VALUES),
-                                            tally_segment_ids(segment_ids, TALLY_I32, SEGMENTS), room),
+                                            tally_segment_ids(segment_ids, TALLY_I32, SEGMENTS), output),
                       TALLY_BAD_SEGMENTS);
     }
 }
@@ -343,17 +346,17 @@ static void test_bad_indices_of_many(void **state) {
 enum { GUARDED = 1 << 16 };
 static char *guarded(bool at_end, size_t bytes) {
     static char *middle[2];
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (GUARDED + page - 1) / page * page;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), space = (GUARDED + page - 1) / page * page;
     if (middle[at_end] == NULL) {
-        char *all = mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *all = mmap(NULL, space + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         assert_true(all != MAP_FAILED);
         middle[at_end] = all + page;
-        assert_int_equal(mprotect(middle[at_end], room, PROT_READ | PROT_WRITE), 0);
+        assert_int_equal(mprotect(middle[at_end], space, PROT_READ | PROT_WRITE), 0);
     }
-    return at_end ? middle[at_end] + room - bytes : middle[at_end];
+    return at_end ? middle[at_end] + space - bytes : middle[at_end];
 }
 
-static void reduce_guarded(const subject *s, bool at_end, int64_t n, const tally_segments *cut, int64_t count) {
+static void reduce_guarded(const subject *s, bool at_end, int64_t n, const tally_segments *segments, int64_t count) {
     size_t bytes = tally_type_size(s->type), in_bytes = (size_t)n * bytes, out_bytes = result_bytes(s) * (size_t)count;
     char *x = guarded(at_end, in_bytes);
     memcpy(x, data_of(s->type, SMALL_INTEGERS, n), in_bytes);
@@ -361,7 +364,7 @@ static void reduce_guarded(const subject *s, bool at_end, int64_t n, const tally
     tally_status status;
     now.op = s->op, now.type = s->type, now.size = n,
     now.layout = at_end ? "before a guard page" : "behind a guard page";
-    status = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, in, in, cut,
+    status = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, in, in, segments,
                      tally_out(scratch(4, out_bytes), TALLY_NATURAL, count));
     EXPECT(status == TALLY_OK || status == TALLY_EMPTY, "the status is %s", tally_status_name(status));
 }
@@ -405,7 +408,7 @@ static void test_guarded_segments(void **state) {
                     for (int64_t i = 0; form == TALLY_SEGMENT_IDS && i < lengths[k]; i++) index[at + i] = k;
                     at += lengths[k];
                 }
-                now.cut = "small segments at the end", now.segment = last;
+                now.segments = "small segments at the end", now.segment = last;
                 reduce_guarded(&s, true, n,
                                &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BATCH, 0, 0, NULL,
                                                  TALLY_OUTSIDE_REFUSED, NULL},
@@ -426,9 +429,10 @@ static void test_guarded_rows(void **state) {
     while (next_subject(&s))
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
             for (int at_end = 0; at_end < 2; at_end++) {
-                tally_segments cut = tally_rows(shapes[i][0], shapes[i][1], shapes[i][2]);
-                now.outer = cut.count, now.length = cut.length, now.inner = cut.inner;
-                reduce_guarded(&s, at_end, cut.count * cut.length * cut.inner, &cut, cut.count * cut.inner);
+                tally_segments segments = tally_rows(shapes[i][0], shapes[i][1], shapes[i][2]);
+                now.outer = segments.count, now.length = segments.length, now.inner = segments.inner;
+                reduce_guarded(&s, at_end, segments.count * segments.length * segments.inner, &segments,
+                               segments.count * segments.inner);
             }
 }
 

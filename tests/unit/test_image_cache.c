@@ -42,7 +42,8 @@ static void meet(void) {
     struct timespec pause = {0, 1000000L};
     const int here = 1 + atomic_fetch_add(&fake.at_once, 1);
     int most = atomic_load(&fake.most_at_once);
-    while (most < here && !atomic_compare_exchange_weak(&fake.most_at_once, &most, here)) {}
+    while (most < here && !atomic_compare_exchange_weak(&fake.most_at_once, &most, here)) {
+    }
     for (int i = 0; i < 20000 && atomic_load(&fake.most_at_once) < fake.meets; i++) nanosleep(&pause, NULL);
 }
 
@@ -542,13 +543,24 @@ static void test_too_many(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        ALONE(test_memory),    ALONE(test_failure),  ALONE(test_disk),    ALONE(test_damage),
-        ALONE(test_mending),   ALONE(test_folders),  ALONE(test_homes),   ALONE(test_full_disk),
-        ALONE(test_processes), ALONE(test_too_many), ALONE(test_no_threads),
+        ALONE(test_memory),
+        ALONE(test_failure),
+        ALONE(test_disk),
+        ALONE(test_damage),
+        ALONE(test_mending),
+        ALONE(test_folders),
+        ALONE(test_homes),
+        ALONE(test_full_disk),
+        ALONE(test_processes),
+        ALONE(test_too_many),
+        ALONE(test_no_threads),
         ALONE(test_guess),
         /* The last: children of a process that had threads are no friends of sanitizers. */
-        ALONE(test_threads),   ALONE(test_side_by_side), ALONE(test_few_threads),
-        ALONE(test_shared_processors), ALONE(test_one_fails),
+        ALONE(test_threads),
+        ALONE(test_side_by_side),
+        ALONE(test_few_threads),
+        ALONE(test_shared_processors),
+        ALONE(test_one_fails),
     };
     int skipped = begin_program(argc, argv);
     unsetenv("TALLY_JIT_DUMP");

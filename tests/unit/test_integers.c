@@ -149,12 +149,13 @@ static tally_context *context_of(tally_backend backend, bool wraps, int ddof, in
 
 static int64_t cases;
 
-static void expect_result(tally_context *context, tally_op op, tally_array x, tally_array y, const tally_segments *cut,
-                          tally_type out, int64_t count, const char *wanted, tally_status status) {
+static void expect_result(tally_context *context, tally_op op, tally_array x, tally_array y,
+                          const tally_segments *segments, tally_type out, int64_t count, const char *wanted,
+                          tally_status status) {
     size_t bytes = tally_type_size(out == TALLY_NATURAL ? natural(op, x.type) : out);
     char *got = scratch(4, (size_t)count * bytes + 1);
     now.op = op;
-    EXPECT_STATUS(perform(context, op, x, y, cut, tally_out(got, out, count)), status);
+    EXPECT_STATUS(perform(context, op, x, y, segments, tally_out(got, out, count)), status);
     for (now.segment = 0; now.segment < count; now.segment++) {
         size_t at = (size_t)now.segment * bytes;
         if (memcmp(got + at, wanted + at, bytes) == 0) continue;
@@ -166,7 +167,7 @@ static void expect_result(tally_context *context, tally_op op, tally_array x, ta
 /* ---- data ---- */
 
 enum { CLASSES = 8 };
-static const char *const names[CLASSES] = {"any bits", "all largest", "all smallest", "extremes by turns",
+static const char *const names[CLASSES] = {"any bits", "all largest", "all smallest",    "extremes by turns",
                                            "small",    "halves",      "one among zeros", "around 2^53 and 2^32"};
 
 static void put_bits(tally_type type, void *values, int64_t i, uint64_t bits) {
@@ -201,26 +202,26 @@ static void fill(tally_type type, int class, char *x, char *y, int64_t n, uint64
 
 /* ---- arrays ---- */
 
-static const tally_type outs[] = {TALLY_NATURAL, TALLY_I64, TALLY_U64, TALLY_I8,  TALLY_U16, TALLY_BOOL,
-                                  TALLY_F64,     TALLY_F32, TALLY_F16, TALLY_BF16};
+static const tally_type outs[] = {TALLY_NATURAL, TALLY_I64, TALLY_U64, TALLY_I8,  TALLY_U16,
+                                  TALLY_BOOL,    TALLY_F64, TALLY_F32, TALLY_F16, TALLY_BF16};
 enum { OUTS = sizeof outs / sizeof *outs };
 
-static void check_array(const truth *t, tally_op op, tally_array x, tally_array y, tally_type out, int turn) {
+static void check_array(const truth *t, tally_op op, tally_array x, tally_array y, tally_type out, int trial) {
     static const int teams[] = {1, 2, 5};
-    int ddof = turn % (MOST_DDOF + 1);
-    bool wraps = turn % 4 == 3;
+    int ddof = trial % (MOST_DDOF + 1);
+    bool wraps = trial % 4 == 3;
     char wanted[8];
     tally_status status;
     if (!is_plain(op) && out != TALLY_NATURAL && !is_float(out)) return;
     status = expected(t, op, x.type, out, wraps, ddof, wanted);
     now.ddof = ddof, now.layout = wraps ? "wraps" : "refused";
-    expect_result(context_of(TALLY_BACKEND_CPU, wraps, ddof, teams[turn % 3]), op, x, y, NULL, out, 1, wanted, status);
+    expect_result(context_of(TALLY_BACKEND_CPU, wraps, ddof, teams[trial % 3]), op, x, y, NULL, out, 1, wanted, status);
     expect_result(context_of(TALLY_BACKEND_REFERENCE, wraps, ddof, 1), op, x, y, NULL, out, 1, wanted, status);
 }
 
-static void check_stats(truth *t, tally_array x, const void *values, int turn) {
-    int ddof = turn % (MOST_DDOF + 1);
-    bool wraps = turn % 5 == 2;
+static void check_stats(truth *t, tally_array x, const void *values, int trial) {
+    int ddof = trial % (MOST_DDOF + 1);
+    bool wraps = trial % 5 == 2;
     tally_stats got, again;
     char wanted[8];
     tally_status status = expected(t, TALLY_SUM, x.type, TALLY_NATURAL, wraps, ddof, wanted);
@@ -253,7 +254,7 @@ static void check_stats(truth *t, tally_array x, const void *values, int turn) {
 
 static void test_arrays(void **state) {
     uint64_t random = seed;
-    int turn = 0;
+    int trial = 0;
     truth t;
     (void)state;
     begin_truth(&t);
@@ -277,22 +278,22 @@ static void test_arrays(void **state) {
                            3 * leaf + 5,
                            40 * leaf + 9,
                            300007};
-        for (int class = 0; class < CLASSES; class++)
-            for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++, turn++) {
+        for (int class = 0; class < CLASSES; class ++)
+            for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++, trial++) {
                 int64_t n = sizes[k];
-                char *x = (char *)scratch(0, (size_t)n * 8 + 16) + turn % 3,
-                     *y = (char *)scratch(1, (size_t)n * 8 + 16) + turn % 2;
-                if (quick && turn % 5 != 0) continue;
+                char *x = (char *)scratch(0, (size_t)n * 8 + 16) + trial % 3,
+                     *y = (char *)scratch(1, (size_t)n * 8 + 16) + trial % 2;
+                if (quick && trial % 5 != 0) continue;
                 if (n > 100000 && ((int)type * 3 + class) % 8 != 0) continue;
                 now = (scene){0};
                 fill(type, class, x, y, n, &random);
                 find_truth(&t, type, x, y, 0, 1, n);
                 for (int o = 0; o < OPS; o++)
                     for (int out = 0; out < OUTS; out++)
-                        if (n < 100 || (out + turn) % 4 == 0)
+                        if (n < 100 || (out + trial) % 4 == 0)
                             check_array(&t, ops[o], tally_in(x, type, n), tally_in(y, type, n), outs[out],
-                                        turn + o + out);
-                check_stats(&t, tally_in(x, type, n), x, turn);
+                                        trial + o + out);
+                check_stats(&t, tally_in(x, type, n), x, trial);
             }
     }
     end_truth(&t);
@@ -301,8 +302,8 @@ static void test_arrays(void **state) {
 /* ---- segments ---- */
 
 /* Segment s is values at[s], at[s] + step, ... lengths[s] of them. */
-static void check_segments(tally_array x, tally_array y, const char *xs, const char *ys, const tally_segments *cut,
-                           int64_t count, const int64_t *at, const int64_t *lengths, int64_t step, int turn) {
+static void check_segments(tally_array x, tally_array y, const char *xs, const char *ys, const tally_segments *segments,
+                           int64_t count, const int64_t *at, const int64_t *lengths, int64_t step, int trial) {
     static truth truths[MOST_SEGMENTS];
     static bool ready;
     for (int s = 0; s < MOST_SEGMENTS && !ready; s++) begin_truth(&truths[s]);
@@ -310,20 +311,20 @@ static void check_segments(tally_array x, tally_array y, const char *xs, const c
     for (int64_t s = 0; s < count; s++) find_truth(&truths[s], x.type, xs, ys, at[s], step, lengths[s]);
     for (int o = 0; o < OPS; o++) {
         tally_op op = ops[o];
-        tally_type out = outs[(turn + o) % OUTS];
-        if (turn % 2 || (!is_plain(op) && !is_float(out))) out = TALLY_NATURAL;
+        tally_type out = outs[(trial + o) % OUTS];
+        if (trial % 2 || (!is_plain(op) && !is_float(out))) out = TALLY_NATURAL;
         size_t bytes = tally_type_size(out == TALLY_NATURAL ? natural(op, x.type) : out);
         char *wanted = scratch(5, (size_t)count * bytes + 1);
-        int ddof = (turn + o) % (MOST_DDOF + 1);
-        bool wraps = (turn + o) % 4 == 3;
+        int ddof = (trial + o) % (MOST_DDOF + 1);
+        bool wraps = (trial + o) % 4 == 3;
         tally_status status = TALLY_OK;
         for (int64_t s = 0; s < count; s++)
             status = worse(status, expected(&truths[s], op, x.type, out, wraps, ddof, wanted + (size_t)s * bytes));
         now.ddof = ddof;
-        expect_result(context_of(TALLY_BACKEND_CPU, wraps, ddof, 1 + turn % 2), op, x, y, cut, out, count, wanted,
+        expect_result(context_of(TALLY_BACKEND_CPU, wraps, ddof, 1 + trial % 2), op, x, y, segments, out, count, wanted,
                       status);
-        if (turn % 3 == 0)
-            expect_result(context_of(TALLY_BACKEND_REFERENCE, wraps, ddof, 1), op, x, y, cut, out, count, wanted,
+        if (trial % 3 == 0)
+            expect_result(context_of(TALLY_BACKEND_REFERENCE, wraps, ddof, 1), op, x, y, segments, out, count, wanted,
                           status);
     }
 }
@@ -331,14 +332,14 @@ static void check_segments(tally_array x, tally_array y, const char *xs, const c
 static void test_segments(void **state) {
     enum { COUNT = 300 };
     uint64_t random = seed + 1;
-    int turn = 0;
+    int trial = 0;
     (void)state;
     for (tally_type type = TALLY_BOOL; type <= TALLY_U64; type++)
-        for (int class = 0; class < CLASSES; class++)
-            for (int kind = 0; kind < 6; kind++, turn++) {
+        for (int class = 0; class < CLASSES; class ++)
+            for (int kind = 0; kind < 6; kind++, trial++) {
                 int64_t offsets[COUNT + 1], lengths[COUNT], n = 0;
-                const layout *l = &layouts[turn % LAYOUTS];
-                if (quick && turn % 5 != 0) continue;
+                const layout *l = &layouts[trial % LAYOUTS];
+                if (quick && trial % 5 != 0) continue;
                 for (int64_t s = 0; s < COUNT; s++) {
                     static const int most[] = {4, 9, 40, 0, 0, 200};
                     lengths[s] = most[kind] ? random_below(&random, most[kind]) : kind == 3 ? 3 : 8;
@@ -348,38 +349,38 @@ static void test_segments(void **state) {
                 }
                 offsets[COUNT] = n;
                 char *x = scratch(0, (size_t)n * 8 + 8), *y = scratch(1, (size_t)n * 8 + 8);
-                now = (scene){.cut = "offsets", .layout = l->name};
+                now = (scene){.segments = "offsets", .layout = l->name};
                 fill(type, class, x, y, n, &random);
                 tally_array left = lay_out(l, x, type, n, scratch(2, layout_bytes(l, 8, n)));
                 tally_array right = lay_out(l, y, type, n, scratch(3, layout_bytes(l, 8, n)));
-                tally_segments cut = tally_offsets(offsets, TALLY_I64, COUNT);
-                check_segments(left, right, x, y, &cut, COUNT, offsets, lengths, 1, turn);
+                tally_segments segments = tally_offsets(offsets, TALLY_I64, COUNT);
+                check_segments(left, right, x, y, &segments, COUNT, offsets, lengths, 1, trial);
             }
 }
 
 static void test_rows(void **state) {
     uint64_t random = seed + 2;
-    int turn = 0;
+    int trial = 0;
     (void)state;
     for (tally_type type = TALLY_BOOL; type <= TALLY_U64; type++) {
         int64_t leaf = tally_leaf_length(type);
         int64_t shapes[][3] = {{100, 4, 1},          {40, 8, 5},        {3, 8, 70}, {1, leaf / 4, 20},
                                {2, 2 * leaf + 3, 3}, {1, leaf + 1, 17}, {5, 1, 33}, {3, 0, 4}};
         for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-            for (int class = 0; class < CLASSES; class++, turn++) {
+            for (int class = 0; class < CLASSES; class ++, trial++) {
                 int64_t outer = shapes[k][0], length = shapes[k][1], inner = shapes[k][2], n = outer * length * inner;
                 int64_t at[MOST_SEGMENTS], lengths[MOST_SEGMENTS];
-                const layout *l = &layouts[turn % 3 ? 0 : turn % LAYOUTS];
-                if (turn % (quick ? 10 : 2) != 0) continue;
+                const layout *l = &layouts[trial % 3 ? 0 : trial % LAYOUTS];
+                if (trial % (quick ? 10 : 2) != 0) continue;
                 char *x = scratch(0, (size_t)n * 8 + 8), *y = scratch(1, (size_t)n * 8 + 8);
                 for (int64_t r = 0; r < outer * inner; r++)
                     at[r] = r / inner * length * inner + r % inner, lengths[r] = length;
-                now = (scene){.cut = "rows", .layout = l->name, .outer = outer, .length = length, .inner = inner};
+                now = (scene){.segments = "rows", .layout = l->name, .outer = outer, .length = length, .inner = inner};
                 fill(type, class, x, y, n, &random);
                 tally_array left = lay_out(l, x, type, n, scratch(2, layout_bytes(l, 8, n)));
                 tally_array right = lay_out(l, y, type, n, scratch(3, layout_bytes(l, 8, n)));
-                tally_segments cut = tally_rows(outer, length, inner);
-                check_segments(left, right, x, y, &cut, outer * inner, at, lengths, inner, turn);
+                tally_segments segments = tally_rows(outer, length, inner);
+                check_segments(left, right, x, y, &segments, outer * inner, at, lengths, inner, trial);
             }
     }
 }
@@ -394,8 +395,8 @@ static void check_limit(tally_type type, const void *x, const void *y, int64_t n
     find_truth(&t, type, x, y, 0, 1, n);
     EXPECT(expected(&t, op, type, TALLY_NATURAL, false, 0, result) == wanted, "the case is not what it should be");
     for (int out = 0; out < OUTS; out++)
-        for (int turn = 0; turn < 12; turn++)
-            check_array(&t, op, tally_in(x, type, n), tally_in(y, type, n), outs[out], turn);
+        for (int trial = 0; trial < 12; trial++)
+            check_array(&t, op, tally_in(x, type, n), tally_in(y, type, n), outs[out], trial);
     end_truth(&t);
 }
 
@@ -516,12 +517,12 @@ static void test_states(void **state) {
     uint64_t random = seed + 3;
     (void)state;
     for (tally_type type = TALLY_BOOL; type <= TALLY_U64; type++)
-        for (int class = 0; class < CLASSES; class++)
+        for (int class = 0; class < CLASSES; class ++)
             for (int o = 0; o <= OPS; o++) {
                 int64_t n = 1 + random_below(&random, 5 * tally_leaf_length(type));
                 char *x = scratch(0, (size_t)n * 8 + 8), *y = scratch(1, (size_t)n * 8 + 8);
                 if (quick && (o + class) % 5 != 0) continue;
-                now = (scene){.cut = "states"};
+                now = (scene){.segments = "states"};
                 fill(type, class, x, y, n, &random);
                 check_states(o < OPS ? ops[o] : TALLY_STATS, type, x, y, n, (o + class) % 3 == 0, &random);
             }

@@ -353,7 +353,8 @@ static int warm_by_threads(void) {
     return tally__nvrtc_file() != NULL;
 }
 static void test_warm_threads(void **state) {
-    /* kernels of segments, cuts, features, groups, three kinds of rows, and to convert results; and the compiler */
+    /* kernels of segments, segmentations, features, groups, three kinds of rows, and to convert results; and the
+     * compiler */
     enum { RECORDS = 9 };
     char path[MOST_PATH];
     struct stat before, after;

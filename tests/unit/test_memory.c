@@ -179,14 +179,14 @@ static tally_status run_nodes(tally_context *context, char *out) {
     static char nodes[1000 * 24], more[1000 * 24];
     static int32_t few[1000];
     static int64_t counts[1000];
-    const tally_segments cut = tally_lengths(few, TALLY_I32, 1000);
+    const tally_segments segments = tally_lengths(few, TALLY_I32, 1000);
     const tally_array in = tally_in(data_of(TALLY_I32, SMALL_INTEGERS, 1000 * 500), TALLY_I32, 1000 * 500);
     int64_t results;
     tally_status status;
     for (int i = 0; i < 1000; i++) few[i] = 500;
-    status = tally_reduce_segments_nodes(context, TALLY_SUM, in, cut, nodes, sizeof nodes);
-    if (status == TALLY_OK) status = tally_segment_counts(context, in.count, cut, counts, 1000, &results);
-    if (status == TALLY_OK) status = tally_reduce_segments_nodes(context, TALLY_SUM, in, cut, more, sizeof more);
+    status = tally_reduce_segments_nodes(context, TALLY_SUM, in, segments, nodes, sizeof nodes);
+    if (status == TALLY_OK) status = tally_segment_counts(context, in.count, segments, counts, 1000, &results);
+    if (status == TALLY_OK) status = tally_reduce_segments_nodes(context, TALLY_SUM, in, segments, more, sizeof more);
     if (status == TALLY_OK) status = tally_merge_nodes(context, TALLY_SUM, TALLY_I32, 1000, nodes, more);
     if (status == TALLY_OK)
         status = tally_finish_nodes(context, TALLY_SUM, TALLY_I32, 1000, nodes, tally_out(out, TALLY_I64, 1000));
@@ -262,7 +262,7 @@ static void test_each_allocation_fails(void **state) {
         tally_context *context = open_context(NULL, jobs[i].backend);
         char *wanted = scratch(3, MOST_OUT);
         int64_t k = 0;
-        now = (scene){.cut = jobs[i].name, .layout = "the failing allocation is the 'segment'", .threads = 3};
+        now = (scene){.segments = jobs[i].name, .layout = "the failing allocation is the 'segment'", .threads = 3};
         EXPECT_OK(jobs[i].run(context, wanted));
         tally_context_destroy(context);
         while (fail_once(&jobs[i], k, wanted)) k += k < 40 ? 1 : 397; /* the reference allocates for each row */

@@ -32,7 +32,7 @@ static int order_of(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* Sorts the places `order` of `values`, stably; `spare` has as much room. */
+/* Sorts the places `order` of `values`, stably; `spare` is as large. */
 static void sort_stably(const unsigned char *values, size_t width, int64_t *order, int64_t count, int64_t *spare) {
     if (count < 2) return;
     const int64_t middle = count / 2;
@@ -148,13 +148,13 @@ static void test_all(void **state) {
     static const int64_t array_counts[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 33, 64, 100};
     static problem p;
     uint64_t random = seed;
-    int turn = 0;
+    int trial = 0;
     (void)state;
     for (begin_orders(); next_order();) {
         for (size_t c = 0; c < sizeof array_counts / sizeof array_counts[0]; c++) {
-            for (int kind = 0; kind < 4; kind++, turn++) {
-                if (turn % (quick ? 7 : 2) != 0) continue;
-                const int variant = turn / (quick ? 7 : 2);
+            for (int kind = 0; kind < 4; kind++, trial++) {
+                if (trial % (quick ? 7 : 2) != 0) continue;
+                const int variant = trial / (quick ? 7 : 2);
                 p.count = array_counts[c];
                 choose_counts(&p, kind, &random);
                 const data_class class = (data_class)(variant % DATA_CLASSES);
@@ -173,17 +173,17 @@ static void test_long(void **state) {
     static const int64_t array_counts[] = {1, 2, 3, 17, MOST_ARRAYS};
     static problem p;
     uint64_t random = seed;
-    int turn = 0;
+    int trial = 0;
     (void)state;
     for (begin_orders(); next_order();) {
-        for (size_t c = 0; c < sizeof array_counts / sizeof array_counts[0]; c++, turn++) {
-            if (turn % (quick ? 11 : 4) != 0) continue;
+        for (size_t c = 0; c < sizeof array_counts / sizeof array_counts[0]; c++, trial++) {
+            if (trial % (quick ? 11 : 4) != 0) continue;
             p.count = array_counts[c];
             for (int64_t i = 0; i < p.count; i++) p.counts[i] = random_below(&random, 2 * 100000 / p.count);
-            const data_class class = turn % 2 ? ANY_BITS : (data_class)(turn / 2 % DATA_CLASSES);
+            const data_class class = trial % 2 ? ANY_BITS : (data_class)(trial / 2 % DATA_CLASSES);
             now.data = class_names[class];
             make_problem(&p, class, &random);
-            check(&p, TALLY_BACKEND_CPU, 4, &layouts[turn % 4 == 0 ? turn % LAYOUTS : 0], turn % 2 == 0);
+            check(&p, TALLY_BACKEND_CPU, 4, &layouts[trial % 4 == 0 ? trial % LAYOUTS : 0], trial % 2 == 0);
         }
     }
 }
@@ -198,10 +198,10 @@ static void test_pieces(void **state) {
     (void)state;
     for (begin_orders(); next_order();) {
         const size_t width = tally_type_size(type_now);
-        for (int turn = 0; turn < (quick ? 3 : 12); turn++) {
+        for (int trial = 0; trial < (quick ? 3 : 12); trial++) {
             p.count = 1 + random_below(&random, 12);
-            choose_counts(&p, turn % 4, &random);
-            make_problem(&p, (data_class)(turn % DATA_CLASSES), &random);
+            choose_counts(&p, trial % 4, &random);
+            make_problem(&p, (data_class)(trial % DATA_CLASSES), &random);
             tally_context *const context = context_of(TALLY_BACKEND_CPU, 1);
             unsigned char *const got = scratch(GOT, (size_t)p.total * width + 1);
             int64_t done = 0;
@@ -244,11 +244,11 @@ static void test_unsorted(void **state) {
     (void)state;
     for (begin_orders(); next_order();) {
         const size_t width = tally_type_size(type_now);
-        for (int turn = 0; turn < (quick ? 6 : 60); turn++) {
+        for (int trial = 0; trial < (quick ? 6 : 60); trial++) {
             p.count = 1 + random_below(&random, 9);
-            choose_counts(&p, turn % 4, &random);
-            if (turn == 9) p.counts[0] = 70000;
-            make_problem(&p, turn % 3 ? ANY_BITS : TIES, &random);
+            choose_counts(&p, trial % 4, &random);
+            if (trial == 9) p.counts[0] = 70000;
+            make_problem(&p, trial % 3 ? ANY_BITS : TIES, &random);
             for (int64_t i = 0; i < p.count; i++)
                 arrays[i] = tally_in(p.values + (size_t)p.begins[i] * width, type_now, p.counts[i]);
             const int64_t chosen = random_below(&random, p.count), n = p.counts[chosen];
@@ -287,25 +287,25 @@ static void test_refused(void **state) {
     const tally_array far[] = {tally_in(a, TALLY_F64, INT64_MAX / 8)};
     const tally_array many[] = {{a, TALLY_F64, INT64_MAX / 2, 1}, {a, TALLY_F64, INT64_MAX / 2, 1}};
     const tally_array structs[] = {tally_in(a, TALLY_STRUCT, 2)}, nature[] = {tally_in(a, TALLY_NATURAL, 2)};
-    const tally_output room = tally_out(out, TALLY_F64, 4), none = {0};
+    const tally_output output = tally_out(out, TALLY_F64, 4), none = {0};
     tally_context *context;
     tally_options options = TALLY_OPTIONS_INIT;
     (void)state;
-    EXPECT_STATUS(tally_merge(NULL, mixed, 2, room, none), TALLY_BAD_TYPE);
-    EXPECT_STATUS(tally_merge(NULL, structs, 1, room, none), TALLY_BAD_TYPE);
-    EXPECT_STATUS(tally_merge(NULL, nature, 1, room, none), TALLY_BAD_TYPE);
+    EXPECT_STATUS(tally_merge(NULL, mixed, 2, output, none), TALLY_BAD_TYPE);
+    EXPECT_STATUS(tally_merge(NULL, structs, 1, output, none), TALLY_BAD_TYPE);
+    EXPECT_STATUS(tally_merge(NULL, nature, 1, output, none), TALLY_BAD_TYPE);
     EXPECT_STATUS(tally_merge(NULL, two, 2, tally_out(out, TALLY_F32, 4), none), TALLY_BAD_TYPE);
-    EXPECT_STATUS(tally_merge(NULL, two, 2, room, tally_out(origins, TALLY_I32, 4)), TALLY_BAD_TYPE);
-    EXPECT_STATUS(tally_merge(NULL, null, 2, room, none), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_merge(NULL, NULL, 2, room, none), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_merge(NULL, two, -1, room, none), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_merge(NULL, two, INT64_MAX, room, none), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_merge(NULL, negative, 1, room, none), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_merge(NULL, far, 1, room, none), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_merge(NULL, many, 2, room, none), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(NULL, two, 2, output, tally_out(origins, TALLY_I32, 4)), TALLY_BAD_TYPE);
+    EXPECT_STATUS(tally_merge(NULL, null, 2, output, none), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(NULL, NULL, 2, output, none), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(NULL, two, -1, output, none), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(NULL, two, INT64_MAX, output, none), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(NULL, negative, 1, output, none), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(NULL, far, 1, output, none), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(NULL, many, 2, output, none), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_merge(NULL, two, 2, tally_out(out, TALLY_F64, 3), none), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_merge(NULL, two, 2, tally_out(NULL, TALLY_F64, 4), none), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_merge(NULL, two, 2, room, tally_out(origins, TALLY_I64, 3)), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(NULL, two, 2, output, tally_out(origins, TALLY_I64, 3)), TALLY_BAD_ARGUMENT);
     EXPECT_OK(tally_merge(NULL, NULL, 0, none, none));
     EXPECT_OK(tally_merge(NULL, two, 2, tally_out(out, TALLY_NATURAL, 4), tally_out(origins, TALLY_NATURAL, 4)));
     EXPECT(out[0] == 1 && out[3] == 3 && origins[0] == 0 && origins[1] == 2 && origins[3] == 3, "1 1 2 3");
@@ -321,11 +321,11 @@ static void test_refused(void **state) {
     EXPECT_OK(tally_context_create(NULL, &context));
     options.nan = TALLY_NAN_SKIP;
     EXPECT_OK(tally_set_options(context, &options));
-    EXPECT_STATUS(tally_merge(context, two, 2, room, none), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge(context, two, 2, output, none), TALLY_BAD_ARGUMENT);
     options.nan = TALLY_NAN_PROPAGATE;
     options.backend = TALLY_BACKEND_SIMT;
     EXPECT_OK(tally_set_options(context, &options));
-    EXPECT_STATUS(tally_merge(context, two, 2, room, none), TALLY_UNSUPPORTED);
+    EXPECT_STATUS(tally_merge(context, two, 2, output, none), TALLY_UNSUPPORTED);
     tally_context_destroy(context);
 }
 

@@ -58,11 +58,11 @@ typedef struct rank {
     int repeats;
     tally_context *context;
     tally_array x, y;
-    tally_segments cut;
+    tally_segments segments;
     tally__cu_address index[2]; /* of it, or 0 */
     tally_plan *plan;
     tally_output out;
-    size_t room; /* bytes there */
+    size_t space; /* bytes there */
     tally__cu_stream stream;
     tally_status status;
     char sentence[300];
@@ -81,8 +81,8 @@ static tally_status call(rank *r) {
     case FAR_PARTS:
     case IDS:
     case PLANNED_IDS:
-        return pair ? tally_nccl_allreduce_segments_pair(r->context, op, r->x, r->y, r->cut, r->out, comm)
-                    : tally_nccl_allreduce_segments(r->context, op, r->x, r->cut, r->out, comm);
+        return pair ? tally_nccl_allreduce_segments_pair(r->context, op, r->x, r->y, r->segments, r->out, comm)
+                    : tally_nccl_allreduce_segments(r->context, op, r->x, r->segments, r->out, comm);
     case ELEMENTS:
         return pair ? tally_nccl_allreduce_elements_pair(r->context, op, r->x, r->y, r->out, comm)
                     : tally_nccl_allreduce_elements(r->context, op, r->x, r->out, comm);
@@ -148,16 +148,16 @@ static void release(int p, const void *memory) {
 
 /* ---- results ---- */
 
-/* How the whole is cut, and each rank's part of it. */
-typedef struct cuts {
+/* How the whole is divided, and each rank's part of it. */
+typedef struct segmentations {
     int64_t whole[SEGMENTS + 1], begins[MOST_GPUS][SEGMENTS], ends[MOST_GPUS][SEGMENTS];
     int32_t *ids;
-} cuts;
+} segmentations;
 
 static bool has_ids(form f) { return f == IDS || f == PLANNED_IDS; }
 static bool has_parts(form f) { return f == PARTS || f == FAR_PARTS; }
 
-static void cut_whole(cuts *c, form f, int64_t count) {
+static void segments_whole(segmentations *c, form f, int64_t count) {
     for (int k = 0; k <= SEGMENTS; k++) c->whole[k] = count * k / SEGMENTS;
     for (int p = 0; p < gpus; p++)
         for (int k = 0; k < SEGMENTS; k++) {
@@ -167,29 +167,30 @@ static void cut_whole(cuts *c, form f, int64_t count) {
     c->ids = scratch(2, (size_t)count * sizeof *c->ids);
     for (int64_t i = 0; has_ids(f) && i < count; i++) c->ids[i] = (int32_t)((i * 7 + i / 1000) % SEGMENTS);
 }
-static tally_segments cut_of_all(const cuts *c, form f, int64_t n) {
+static tally_segments segments_of_all(const segmentations *c, form f, int64_t n) {
     return has_ids(f)     ? tally_unsorted_ids(c->ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED)
            : has_parts(f) ? tally_offsets(c->whole, TALLY_I64, SEGMENTS)
                           : tally_rows(1, gpus, n);
 }
-static void cut_rank(rank *r, const cuts *c, int64_t first) {
+static void segments_rank(rank *r, const segmentations *c, int64_t first) {
     const int64_t *begins = c->begins[r->number], *ends = c->ends[r->number];
-    r->cut = tally_begin_end(begins, ends, TALLY_I64, SEGMENTS);
+    r->segments = tally_begin_end(begins, ends, TALLY_I64, SEGMENTS);
     if (r->form == FAR_PARTS) {
         r->index[0] = to_gpu(r->number, begins, SEGMENTS * sizeof *begins);
         r->index[1] = to_gpu(r->number, ends, SEGMENTS * sizeof *ends);
-        r->cut = tally_begin_end(address(r->index[0]), address(r->index[1]), TALLY_I64, SEGMENTS);
+        r->segments = tally_begin_end(address(r->index[0]), address(r->index[1]), TALLY_I64, SEGMENTS);
     }
     if (!has_ids(r->form)) return;
     r->index[0] = to_gpu(r->number, c->ids + first, (size_t)r->x.count * sizeof *c->ids);
-    r->cut = tally_unsorted_ids(address(r->index[0]), TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
+    r->segments = tally_unsorted_ids(address(r->index[0]), TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
     if (r->form != PLANNED_IDS) return;
-    EXPECT_OK(tally_plan_open(r->context, r->x.type, r->x.count, r->cut, &r->plan));
-    r->cut = tally_planned(r->plan);
+    EXPECT_OK(tally_plan_open(r->context, r->x.type, r->x.count, r->segments, &r->plan));
+    r->segments = tally_planned(r->plan);
 }
 
 /* The whole is cut into equal parts but for the rest; of elements each rank has n. */
-static void open_ranks(rank *ranks, const subject *s, form f, const cuts *c, const char *x, const char *y, int64_t n) {
+static void open_ranks(rank *ranks, const subject *s, form f, const segmentations *c, const char *x, const char *y,
+                       int64_t n) {
     const size_t bytes = tally_type_size(s->type);
     for (int p = 0; p < gpus; p++) {
         const int64_t first = has_parts(f) ? 0 : n * p, some = has_parts(f) ? n * gpus : n,
@@ -197,12 +198,12 @@ static void open_ranks(rank *ranks, const subject *s, form f, const cuts *c, con
                                 : f == ELEMENTS ? n
                                                 : SEGMENTS;
         rank *r = &ranks[p];
-        *r = (rank){.number = p, .what = s, .form = f, .repeats = 1, .room = (size_t)results * result_bytes(s)};
+        *r = (rank){.number = p, .what = s, .form = f, .repeats = 1, .space = (size_t)results * result_bytes(s)};
         r->context = context_for(s, TALLY_BACKEND_CUDA, 1);
         r->x = tally_in(address(to_gpu(p, x + (size_t)first * bytes, (size_t)some * bytes)), s->type, some);
         r->y = tally_in(address(to_gpu(p, y + (size_t)first * bytes, (size_t)some * bytes)), s->type, some);
-        r->out = tally_out(address(to_gpu(p, NULL, r->room)), TALLY_NATURAL, results);
-        cut_rank(r, c, first);
+        r->out = tally_out(address(to_gpu(p, NULL, r->space)), TALLY_NATURAL, results);
+        segments_rank(r, c, first);
     }
 }
 static void close_ranks(rank *ranks) {
@@ -223,20 +224,20 @@ static void check(const subject *s, form f, data_class class, int64_t n, void *(
     const size_t each = result_bytes(s);
     const char *x = data_of(s->type, class, count), *y = data_of(s->type, TIES, count);
     rank ranks[MOST_GPUS];
-    cuts c;
+    segmentations c;
     now = (scene){
-        .op = s->op, .type = s->type, .nan = s->nan, .data = class_names[class], .size = n, .cut = form_names[f]};
-    cut_whole(&c, f, count);
+        .op = s->op, .type = s->type, .nan = s->nan, .data = class_names[class], .size = n, .segments = form_names[f]};
+    segments_whole(&c, f, count);
     open_ranks(ranks, s, f, &c, x, y, n);
-    char *wanted = scratch(0, ranks[0].room + 1), *got = scratch(1, ranks[0].room + 1);
+    char *wanted = scratch(0, ranks[0].space + 1), *got = scratch(1, ranks[0].space + 1);
     run_ranks(ranks, run);
-    const tally_segments cut = cut_of_all(&c, f, n);
+    const tally_segments segments = segments_of_all(&c, f, n);
     (void)!perform(context_for(s, TALLY_BACKEND_CPU, 0), s->op, tally_in(x, s->type, count),
-                   tally_in(y, s->type, count), f == WHOLE ? NULL : &cut,
+                   tally_in(y, s->type, count), f == WHOLE ? NULL : &segments,
                    tally_out(wanted, TALLY_NATURAL, ranks[0].out.count));
     for (int p = 0; p < gpus; p++) {
-        from_gpu(p, got, (tally__cu_address)(uintptr_t)ranks[p].out.data, ranks[p].room);
-        for (size_t at = 0; at < ranks[p].room; at += each) {
+        from_gpu(p, got, (tally__cu_address)(uintptr_t)ranks[p].out.data, ranks[p].space);
+        for (size_t at = 0; at < ranks[p].space; at += each) {
             now.segment = (int64_t)(at / each);
             EXPECT_BITS(got + at, wanted + at, each, "a rank's result");
         }
@@ -308,7 +309,7 @@ static void *run_captured(void *of) {
     expect_of(r, call(r) == TALLY_OK && driver->stream_wait(r->stream) == 0, "the call by itself");
     pthread_barrier_wait(&barrier);
     expect_of(r,
-              driver->fill((tally__cu_address)(uintptr_t)r->out.data, 0xa5, r->room, r->stream) == 0 &&
+              driver->fill((tally__cu_address)(uintptr_t)r->out.data, 0xa5, r->space, r->stream) == 0 &&
                   driver->stream_wait(r->stream) == 0,
               "clearing results");
     expect_of(r, graphs.begin(r->stream, RELAXED) == 0, "cuStreamBeginCapture");
@@ -316,7 +317,7 @@ static void *run_captured(void *of) {
     expect_of(r, graphs.end(r->stream, &graph) == 0 && graph != NULL, "cuStreamEndCapture");
     expect_of(r, r->status == TALLY_OK && graphs.instantiate(&ready, graph, 0) == 0, "cuGraphInstantiateWithFlags");
     pthread_barrier_wait(&barrier);
-    for (int turn = 0; turn < 3; turn++)
+    for (int trial = 0; trial < 3; trial++)
         expect_of(r, r->status == TALLY_OK && graphs.launch(ready, r->stream) == 0, "cuGraphLaunch");
     expect_of(r, driver->stream_wait(r->stream) == 0, "the graph");
     pthread_barrier_wait(&barrier);

@@ -85,14 +85,15 @@ static void add_words(const whole *w, const char *nodes, int parts) {
 }
 
 static void check_split(const whole *w, uint64_t *random) {
-    int64_t borders[MOST_PARTS + 1];
+    int64_t boundaries[MOST_PARTS + 1];
     int parts = 1 + (int)random_below(random, MOST_PARTS);
     char *nodes = (char *)scratch(NODES, MOST_PARTS * w->node + 1) + 1; /* at odd addresses */
-    borders[0] = 0;
-    borders[parts] = w->count;
-    for (int p = 1; p < parts; p++) borders[p] = borders[p - 1] + random_below(random, w->count - borders[p - 1] + 1);
+    boundaries[0] = 0;
+    boundaries[parts] = w->count;
+    for (int p = 1; p < parts; p++)
+        boundaries[p] = boundaries[p - 1] + random_below(random, w->count - boundaries[p - 1] + 1);
     for (int p = 0; p < parts; p++)
-        reduce_part(w, borders[p], borders[p + 1] - borders[p], nodes + (size_t)p * w->node);
+        reduce_part(w, boundaries[p], boundaries[p + 1] - boundaries[p], nodes + (size_t)p * w->node);
     add_words(w, nodes, parts);
     for (int left = parts; left > 1; left--) { /* any two */
         int a = (int)random_below(random, left), b = (int)random_below(random, left - 1);
@@ -109,14 +110,14 @@ static void test_splits(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         if (order_shows(&s)) {
             expect_no_nodes(&s);
             continue;
         }
         for (int round = 0; round < (quick ? 2 : 6); round++) {
             int64_t most = (quick ? 3 : 9) * tally_leaf_length(s.type);
-            whole w = make_whole(&s, (data_class)((turn + round) % DATA_CLASSES),
+            whole w = make_whole(&s, (data_class)((trial + round) % DATA_CLASSES),
                                  round == 0   ? 0
                                  : round == 1 ? 1
                                               : random_below(&random, most),
@@ -128,23 +129,23 @@ static void test_splits(void **state) {
 
 /* ---- segments ---- */
 
-static tally_status segments_nodes(const whole *w, int64_t from, int64_t n, tally_segments cut, void *nodes,
-                                   size_t room) {
+static tally_status segments_nodes(const whole *w, int64_t from, int64_t n, tally_segments segments, void *nodes,
+                                   size_t space) {
     const tally_array x = tally_in(w->x + (size_t)from * w->bytes, w->what.type, n),
                       y = tally_in(w->y + (size_t)from * w->bytes, w->what.type, n);
     return tally_op_inputs(w->what.op) == 2
-               ? tally_reduce_segments_nodes_pair(w->context, w->what.op, x, y, cut, nodes, room)
-               : tally_reduce_segments_nodes(w->context, w->what.op, x, cut, nodes, room);
+               ? tally_reduce_segments_nodes_pair(w->context, w->what.op, x, y, segments, nodes, space)
+               : tally_reduce_segments_nodes(w->context, w->what.op, x, segments, nodes, space);
 }
 
-static void expect_results(const whole *w, const tally_segments *cut, int64_t results, const char *nodes) {
+static void expect_results(const whole *w, const tally_segments *segments, int64_t results, const char *nodes) {
     const size_t bytes = result_bytes(&w->what) * (size_t)results;
     char *got = scratch(HAVE, bytes + 1), *wanted = scratch(WANTED, bytes + 1);
     memset(got, 0x5a, bytes);
     memset(wanted, 0x5a, bytes);
     tally_status status =
         perform(w->context, w->what.op, tally_in(w->x, w->what.type, w->count), tally_in(w->y, w->what.type, w->count),
-                cut, tally_out(wanted, TALLY_NATURAL, results));
+                segments, tally_out(wanted, TALLY_NATURAL, results));
     EXPECT_STATUS(tally_finish_nodes(w->context, w->what.op, w->what.type, results, nodes,
                                      tally_out(got, TALLY_NATURAL, results)),
                   status);
@@ -155,12 +156,12 @@ static void expect_results(const whole *w, const tally_segments *cut, int64_t re
     }
 }
 
-static void check_cut(const whole *w, const tally_segments *cut, int64_t results) {
+static void check_segments(const whole *w, const tally_segments *segments, int64_t results) {
     char *nodes = scratch(NODES, w->node * (size_t)results + 1);
     if (results > 0)
-        EXPECT_STATUS(segments_nodes(w, 0, w->count, *cut, nodes, w->node * (size_t)results - 1), TALLY_NO_SPACE);
-    EXPECT_OK(segments_nodes(w, 0, w->count, *cut, nodes, w->node * (size_t)results));
-    expect_results(w, cut, results, nodes);
+        EXPECT_STATUS(segments_nodes(w, 0, w->count, *segments, nodes, w->node * (size_t)results - 1), TALLY_NO_SPACE);
+    EXPECT_OK(segments_nodes(w, 0, w->count, *segments, nodes, w->node * (size_t)results));
+    expect_results(w, segments, results, nodes);
 }
 
 /* Offsets, lengths, sorted ids, begins and ends, ids in any order, vectors of features, rows along either axis. */
@@ -168,10 +169,10 @@ static void test_kinds(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed + 1;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         if (order_shows(&s)) continue;
         for (int round = 0; round < 2; round++) {
-            const int form = (turn + round * 3) % (GROUPED_FORMS + 1);
+            const int form = (trial + round * 3) % (GROUPED_FORMS + 1);
             const int64_t outer = random_below(&random, 5), inner = 1 + random_below(&random, 4),
                           length = random_below(&random, 40);
             grouped g = {.count = outer, .inner = inner, .vectors = outer * length};
@@ -179,14 +180,14 @@ static void test_kinds(void **state) {
             if (form < GROUPED_FORMS)
                 draw_grouped(&g, form, inner, &random);
             else
-                g.cut = tally_rows(outer, length, inner);
+                g.segments = tally_rows(outer, length, inner);
             if (g.count * g.inner > 4000) { /* a node each is too much for a test */
                 free(g.members);
                 continue;
             }
-            whole w = make_whole(&s, (data_class)(turn % DATA_CLASSES), g.vectors * g.inner, 1 + turn % 2);
-            now.cut = form < GROUPED_FORMS ? grouped_forms[form] : "rows";
-            check_cut(&w, &g.cut, g.count * g.inner);
+            whole w = make_whole(&s, (data_class)(trial % DATA_CLASSES), g.vectors * g.inner, 1 + trial % 2);
+            now.segments = form < GROUPED_FORMS ? grouped_forms[form] : "rows";
+            check_segments(&w, &g.segments, g.count * g.inner);
             free(g.members);
         }
     }
@@ -199,23 +200,23 @@ static void check_shared_segments(const whole *w, uint64_t *random) {
     char *nodes = scratch(NODES, SEGMENTS * w->node), *others = scratch(OTHERS, SEGMENTS * w->node);
     int64_t counts[SEGMENTS], before[SEGMENTS] = {0}, at = 0, results;
     /* The whole is laid out segment after segment; part p of segment s is piece[s][p]. */
-    int64_t borders[SEGMENTS + 1] = {0}, cuts[SEGMENTS][6];
+    int64_t boundaries[SEGMENTS + 1] = {0}, segmentations[SEGMENTS][6];
     for (int s = 1; s <= SEGMENTS; s++)
-        borders[s] =
-            s == SEGMENTS ? w->count : borders[s - 1] + random_below(random, (w->count - borders[s - 1]) / 2 + 1);
+        boundaries[s] =
+            s == SEGMENTS ? w->count : boundaries[s - 1] + random_below(random, (w->count - boundaries[s - 1]) / 2 + 1);
     for (int s = 0; s < SEGMENTS; s++)
         for (int p = 0; p <= parts; p++) {
-            const int64_t least = p == 0 ? borders[s] : cuts[s][p - 1];
-            cuts[s][p] = p == 0       ? least
-                         : p == parts ? borders[s + 1]
-                                      : least + random_below(random, borders[s + 1] - least + 1);
+            const int64_t least = p == 0 ? boundaries[s] : segmentations[s][p - 1];
+            segmentations[s][p] = p == 0       ? least
+                                  : p == parts ? boundaries[s + 1]
+                                               : least + random_below(random, boundaries[s + 1] - least + 1);
         }
     for (int p = 0; p < parts; p++) {
         int64_t begins[SEGMENTS], ends[SEGMENTS];
-        for (int s = 0; s < SEGMENTS; s++) begins[s] = cuts[s][p], ends[s] = cuts[s][p + 1];
-        const tally_segments cut = tally_begin_end(begins, ends, TALLY_I64, SEGMENTS);
-        EXPECT_OK(segments_nodes(w, 0, w->count, cut, p == 0 ? nodes : others, SEGMENTS * w->node));
-        EXPECT_OK(tally_segment_counts(w->context, w->count, cut, counts, SEGMENTS, &results));
+        for (int s = 0; s < SEGMENTS; s++) begins[s] = segmentations[s][p], ends[s] = segmentations[s][p + 1];
+        const tally_segments segments = tally_begin_end(begins, ends, TALLY_I64, SEGMENTS);
+        EXPECT_OK(segments_nodes(w, 0, w->count, segments, p == 0 ? nodes : others, SEGMENTS * w->node));
+        EXPECT_OK(tally_segment_counts(w->context, w->count, segments, counts, SEGMENTS, &results));
         EXPECT(results == SEGMENTS, "%lld results", (long long)results);
         if (p > 0) {
             EXPECT_OK(tally_shift_nodes(w->context, w->what.op, w->what.type, SEGMENTS, others, before));
@@ -224,8 +225,8 @@ static void check_shared_segments(const whole *w, uint64_t *random) {
         for (int s = 0; s < SEGMENTS; s++) before[s] += counts[s], at += counts[s];
     }
     EXPECT(at == w->count, "the counts make %lld", (long long)at);
-    const tally_segments all = tally_offsets(borders, TALLY_I64, SEGMENTS);
-    now.cut = "segments with a part in each process";
+    const tally_segments all = tally_offsets(boundaries, TALLY_I64, SEGMENTS);
+    now.segments = "segments with a part in each process";
     expect_results(w, &all, SEGMENTS, nodes);
 }
 
@@ -233,11 +234,11 @@ static void test_shared_segments(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed + 2;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         if (order_shows(&s)) continue;
-        const bool long_one = turn % 17 == 0 && !quick;
+        const bool long_one = trial % 17 == 0 && !quick;
         whole w =
-            make_whole(&s, (data_class)(turn % DATA_CLASSES),
+            make_whole(&s, (data_class)(trial % DATA_CLASSES),
                        long_one ? (3 << 20) / (int64_t)tally_type_size(s.type) + 11 : random_below(&random, 3000), 2);
         check_shared_segments(&w, &random);
     }
@@ -288,7 +289,7 @@ static size_t check_windows(const whole *w, int64_t segments, int parts, int num
     int64_t offsets[41];
     for (int64_t s = 0; s <= segments; s++) offsets[s] = w->count * s / segments;
     const tally_segments all = tally_offsets(offsets, TALLY_I64, segments);
-    now.cut = "windows";
+    now.segments = "windows";
     expect_results(w, &all, segments, nodes[0]);
     return bytes / (size_t)segments;
 }
@@ -297,7 +298,7 @@ static void test_windows(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed + 5;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         int numbers = -1;
         if (order_shows(&s)) continue;
         EXPECT_OK(tally_node_numbers(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &numbers));
@@ -353,19 +354,19 @@ static void test_scattered(void **state) {
     uint64_t random = seed + 4;
     (void)state;
     for (int i = 0; i < VALUES; i++) ids[i] = (int32_t)random_below(&random, SEGMENTS);
-    const tally_segments cut = tally_unsorted_ids(ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
-    for (int turn = 0; next_subject(&s); turn++) {
-        if (order_shows(&s) || (turn % 5 != 0 && s.op != TALLY_ARGMAX)) continue;
-        whole w = make_whole(&s, s.op == TALLY_ARGMAX ? ANY_BITS : (data_class)(turn % DATA_CLASSES), VALUES, 2);
-        now.cut = "scattered";
-        check_cut(&w, &cut, SEGMENTS);
+    const tally_segments segments = tally_unsorted_ids(ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
+    for (int trial = 0; next_subject(&s); trial++) {
+        if (order_shows(&s) || (trial % 5 != 0 && s.op != TALLY_ARGMAX)) continue;
+        whole w = make_whole(&s, s.op == TALLY_ARGMAX ? ANY_BITS : (data_class)(trial % DATA_CLASSES), VALUES, 2);
+        now.segments = "scattered";
+        check_segments(&w, &segments, SEGMENTS);
     }
 }
 
 /* ---- states of segments, and values ---- */
 
 /* Where order shows: states of each segment's part, merged, give the bits of the whole segment. */
-static void check_states(const whole *w, const tally_segments *cut, int64_t count) {
+static void check_states(const whole *w, const tally_segments *segments, int64_t count) {
     char got[64], *wanted = scratch(WANTED, result_bytes(&w->what) * (size_t)count + 1);
     tally_state *states[8];
     const tally_array x = tally_in(w->x, w->what.type, w->count), y = tally_in(w->y, w->what.type, w->count);
@@ -373,10 +374,10 @@ static void check_states(const whole *w, const tally_segments *cut, int64_t coun
     for (int64_t s = 0; s < count; s++)
         EXPECT_OK(tally_state_open(w->context, w->what.op, w->what.type, 0, &states[s]));
     if (tally_op_inputs(w->what.op) == 2)
-        EXPECT_OK(tally_push_segments_pair(w->context, w->what.op, x, y, *cut, states, count));
+        EXPECT_OK(tally_push_segments_pair(w->context, w->what.op, x, y, *segments, states, count));
     else
-        EXPECT_OK(tally_push_segments(w->context, w->what.op, x, *cut, states, count));
-    (void)!perform(w->context, w->what.op, x, y, cut, tally_out(wanted, TALLY_NATURAL, count));
+        EXPECT_OK(tally_push_segments(w->context, w->what.op, x, *segments, states, count));
+    (void)!perform(w->context, w->what.op, x, y, segments, tally_out(wanted, TALLY_NATURAL, count));
     for (int64_t s = 0; s < count; s++) {
         const tally_status status = tally_state_finish(states[s], tally_out(got, TALLY_NATURAL, 1));
         EXPECT(status == TALLY_OK || status == TALLY_EMPTY || status == TALLY_OVERFLOW, "status %d", (int)status);
@@ -391,15 +392,15 @@ static void test_states_of_segments(void **state) {
     uint64_t random = seed + 6;
     static int32_t ids[6000];
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        if (turn % 3 != 0 && !order_shows(&s)) continue;
-        whole w = {.what = s, .context = context_for(&s, TALLY_BACKEND_CPU, 1 + turn % 2)};
-        const data_class class = (data_class)(turn % DATA_CLASSES);
+    for (int trial = 0; next_subject(&s); trial++) {
+        if (trial % 3 != 0 && !order_shows(&s)) continue;
+        whole w = {.what = s, .context = context_for(&s, TALLY_BACKEND_CPU, 1 + trial % 2)};
+        const data_class class = (data_class)(trial % DATA_CLASSES);
         w.count = 4 * random_below(&random, 1500);
         w.x = data_of(s.type, class, w.count);
         w.y = data_of(s.type, TIES, w.count);
         w.bytes = tally_type_size(s.type);
-        now = (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .size = w.count, .cut = "states"};
+        now = (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .size = w.count, .segments = "states"};
         for (int64_t i = 0; i < w.count; i++) ids[i] = (int32_t)random_below(&random, 3);
         const tally_segments scattered = tally_unsorted_ids(ids, TALLY_I32, 3, TALLY_OUTSIDE_REFUSED),
                              rows = tally_rows(2, w.count / 4, 2);

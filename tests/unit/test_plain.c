@@ -61,8 +61,8 @@ static void draw_values(tally_type type, void *x, int64_t n, int kind, uint64_t 
 
 /* Lengths: all the same, short ones, 10 to 50, few of each, and some that fill what is kept of rows, now and then many
  * times. */
-static int64_t draw_length(int cut, int64_t equal, uint64_t *random) {
-    switch (cut) {
+static int64_t draw_length(int segments, int64_t equal, uint64_t *random) {
+    switch (segments) {
     case 0: return equal;
     case 1: return random_below(random, 6);
     case 2: return 10 + random_below(random, 41);
@@ -73,25 +73,25 @@ static int64_t draw_length(int cut, int64_t equal, uint64_t *random) {
                                         : random_below(random, random_below(random, 50) ? 3000 : 100000);
     }
 }
-enum { CUTS = 6, COUNT = 700 };
+enum { SEGMENTATIONS = 6, COUNT = 700 };
 
 /* ---- against the reference ---- */
 
-static void check(const subject *s, tally_array in, tally_array other, const tally_segments *cut, int64_t count) {
+static void check(const subject *s, tally_array in, tally_array other, const tally_segments *segments, int64_t count) {
     for (int k = 0; k < OPS; k++)
         for (int wide = 0; wide < (ops[k] == TALLY_STATS ? 1 : 2); wide++) {
             const size_t bytes = ops[k] == TALLY_STATS ? sizeof(tally_stats) : wide ? 8 : 4;
             const tally_type type = ops[k] == TALLY_STATS ? TALLY_NATURAL : wide ? TALLY_F64 : TALLY_F32;
             char *got = scratch(2, (size_t)count * bytes), *wanted = scratch(3, (size_t)count * bytes);
             now.op = ops[k];
-            tally_status a = perform(context_for(s, TALLY_BACKEND_CPU, 1), ops[k], in, other, cut,
+            tally_status a = perform(context_for(s, TALLY_BACKEND_CPU, 1), ops[k], in, other, segments,
                                      (tally_output){got, type, count, 0});
-            tally_status b = perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, other, cut,
+            tally_status b = perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, other, segments,
                                      (tally_output){wanted, type, count, 0});
             EXPECT(a == b, "status %s, of the reference %s", tally_status_name(a), tally_status_name(b));
             for (now.segment = 0; now.segment < count; now.segment++)
                 EXPECT_BITS(got + (size_t)now.segment * bytes, wanted + (size_t)now.segment * bytes, bytes,
-                            cut ? "a segment" : "the whole");
+                            segments ? "a segment" : "the whole");
         }
     now.segment = 0;
 }
@@ -101,19 +101,19 @@ static void test_segments(void **unused) {
     for (int round = 0; round < (quick ? 1 : 2); round++)
         for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
             for (int kind = 0; kind < KINDS; kind++)
-                for (int lengths = 0; lengths < CUTS; lengths++) {
+                for (int lengths = 0; lengths < SEGMENTATIONS; lengths++) {
                     const subject s = {TALLY_SUM, type, (tally_nan)random_below(&random, 2), 0, TALLY_BEST};
                     const int64_t equal = 1 + random_below(&random, 5), count = 1 + random_below(&random, COUNT);
                     int64_t offsets[COUNT + 1] = {random_below(&random, 9)};
                     for (int64_t i = 0; i < count; i++)
                         offsets[i + 1] = offsets[i] + draw_length(lengths, equal, &random);
                     void *x = scratch(0, (size_t)offsets[count] * 8);
-                    const tally_segments cut = tally_offsets(offsets, TALLY_I64, count);
+                    const tally_segments segments = tally_offsets(offsets, TALLY_I64, count);
                     void *y = scratch(1, (size_t)offsets[count] * 8);
                     draw_values(type, x, offsets[count], kind, &random);
                     draw_values(type, y, offsets[count], random_below(&random, 2) ? kind : EVEN, &random);
                     now.type = type, now.nan = s.nan, now.data = kind_names[kind], now.size = offsets[count];
-                    check(&s, tally_in(x, type, offsets[count]), tally_in(y, type, offsets[count]), &cut, count);
+                    check(&s, tally_in(x, type, offsets[count]), tally_in(y, type, offsets[count]), &segments, count);
                 }
 }
 static void test_wholes(void **unused) {

@@ -1,5 +1,6 @@
-/* Plans of cuts, in host memory: reductions by a plan against those by the cut itself, bit for bit and status for
- * status, and what is refused. (Those of GPUs: test_gpu_segments.c. Allocations that fail: test_memory.c.) */
+/* Plans of segmentations, in host memory: reductions by a plan against those by the segmentation itself, bit for bit
+ * and status for status, and what is refused. (Those of GPUs: test_gpu_segments.c. Allocations that fail:
+ * test_memory.c.) */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static int64_t offsets[COUNT + 1], values;
 static int32_t lengths[COUNT];
 static int64_t *segment_ids;
 
-static void make_cut(void) {
+static void make_segments(void) {
     uint64_t random = seed;
     for (int s = 0; s < COUNT; s++) {
         uint64_t r = next_random(&random) >> 16;
@@ -24,43 +25,43 @@ static void make_cut(void) {
         for (int64_t i = offsets[s]; i < offsets[s + 1]; i++) segment_ids[i] = s;
 }
 
-static void compare(const subject *s, const tally_segments *cut, int64_t results, tally_type wanted_type) {
+static void compare(const subject *s, const tally_segments *segments, int64_t results, tally_type wanted_type) {
     const size_t bytes = wanted_type == TALLY_NATURAL ? result_bytes(s) : 2 * tally_type_size(wanted_type),
-                 room = bytes * (size_t)results;
+                 space = bytes * (size_t)results;
     const void *x = data_of(s->type, SPECIALS, values), *y = data_of(s->type, CANCELLATION, values);
-    char *wanted = scratch(0, room + 1), *got = scratch(1, room + 1);
+    char *wanted = scratch(0, space + 1), *got = scratch(1, space + 1);
     tally_context *context = context_for(s, TALLY_BACKEND_CPU, 2);
     tally_plan *plan = NULL;
-    memset(wanted, 0x5a, room);
-    memset(got, 0x5a, room);
-    tally_status due = perform(context, s->op, tally_in(x, s->type, values), tally_in(y, s->type, values), cut,
+    memset(wanted, 0x5a, space);
+    memset(got, 0x5a, space);
+    tally_status due = perform(context, s->op, tally_in(x, s->type, values), tally_in(y, s->type, values), segments,
                                tally_out(wanted, wanted_type, results));
-    EXPECT_OK(tally_plan_open(context, s->type, values, *cut, &plan));
+    EXPECT_OK(tally_plan_open(context, s->type, values, *segments, &plan));
     tally_segments planned = tally_planned(plan);
     EXPECT_STATUS(perform(context, s->op, tally_in(x, s->type, values), tally_in(y, s->type, values), &planned,
                           tally_out(got, wanted_type, results)),
                   due);
-    EXPECT(memcmp(got, wanted, room) == 0, "other bits by a plan");
+    EXPECT(memcmp(got, wanted, space) == 0, "other bits by a plan");
     tally_plan_close(plan);
 }
 
 static void test_equal(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        if (quick && turn % 9 != 0) continue;
+    for (int trial = 0; next_subject(&s); trial++) {
+        if (quick && trial % 9 != 0) continue;
         now = (scene){.op = s.op,
                       .type = s.type,
                       .nan = s.nan,
                       .accuracy = s.accuracy,
                       .ddof = s.ddof,
                       .size = values,
-                      .cut = "a plan"};
-        const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, COUNT),
-                                       tally_lengths(lengths, TALLY_I32, COUNT),
-                                       tally_segment_ids(segment_ids, TALLY_I64, COUNT), tally_rows(1, values, 1)};
-        const tally_segments *cut = &cuts[turn % 4];
-        compare(&s, cut, cut->kind == TALLY_ROWS ? 1 : COUNT, turn % 3 == 0 ? TALLY_F32 : TALLY_NATURAL);
+                      .segments = "a plan"};
+        const tally_segments segmentations[] = {
+            tally_offsets(offsets, TALLY_I64, COUNT), tally_lengths(lengths, TALLY_I32, COUNT),
+            tally_segment_ids(segment_ids, TALLY_I64, COUNT), tally_rows(1, values, 1)};
+        const tally_segments *segments = &segmentations[trial % 4];
+        compare(&s, segments, segments->kind == TALLY_ROWS ? 1 : COUNT, trial % 3 == 0 ? TALLY_F32 : TALLY_NATURAL);
     }
 }
 
@@ -79,19 +80,19 @@ static void test_reused(void **state) {
         tally_array in = tally_in(x, s->type, values);
         size_t bytes = result_bytes(s) * COUNT;
         char *wanted = scratch(0, bytes), *got = scratch(1, bytes);
-        tally_segments cut = tally_lengths(lengths, TALLY_I32, COUNT), planned = tally_planned(plan);
+        tally_segments segments = tally_lengths(lengths, TALLY_I32, COUNT), planned = tally_planned(plan);
         tally_context *context = context_for(s, TALLY_BACKEND_CPU, 1);
-        now = (scene){.op = s->op, .type = s->type, .size = values, .cut = "one plan for all"};
-        tally_status due = perform(context, s->op, in, in, &cut, tally_out(wanted, TALLY_NATURAL, COUNT));
+        now = (scene){.op = s->op, .type = s->type, .size = values, .segments = "one plan for all"};
+        tally_status due = perform(context, s->op, in, in, &segments, tally_out(wanted, TALLY_NATURAL, COUNT));
         EXPECT_STATUS(perform(context, s->op, in, in, &planned, tally_out(got, TALLY_NATURAL, COUNT)), due);
         EXPECT(memcmp(got, wanted, bytes) == 0, "other bits by a plan");
     }
     tally_plan_close(plan);
 }
 
-static void refuse(tally_type type, int64_t count, tally_segments cut, tally_status due) {
+static void refuse(tally_type type, int64_t count, tally_segments segments, tally_status due) {
     tally_plan *plan = (tally_plan *)(uintptr_t)&count;
-    EXPECT_STATUS(tally_plan_open(NULL, type, count, cut, &plan), due);
+    EXPECT_STATUS(tally_plan_open(NULL, type, count, segments, &plan), due);
     EXPECT(plan == NULL, "a plan of what is no cut");
 }
 
@@ -105,7 +106,7 @@ static void test_refused(void **state) {
     tally_context *reference =
         context_for(&(subject){TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, TALLY_BACKEND_REFERENCE, 1);
     (void)state;
-    now = (scene){.cut = "refused plans", .type = TALLY_F64, .size = 6};
+    now = (scene){.segments = "refused plans", .type = TALLY_F64, .size = 6};
     refuse(TALLY_F64, 6, tally_offsets(down, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
     refuse(TALLY_F64, 6, tally_offsets(below, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
     refuse(TALLY_F64, 6, tally_offsets(beyond, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
@@ -152,6 +153,6 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(test_refused)};
     int skipped = begin_program(argc, argv);
     if (skipped) return skipped;
-    make_cut();
+    make_segments();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,7 +163,7 @@ static void test_barriers(void **state) {
 }
 
 static void test_bringing(void **state) {
-    enum { BLOCKS = 3, WORDS = TEAM * MBARRIER_ROUNDS };
+    enum { BLOCKS = 3, WORDS = TEAM * MBARRIER_ITERATIONS };
     (void)state;
     for (int k = 0; k < SCHEDULES; k++) {
         test_work work = {.x = device(WORDS * 4), .result = device(BLOCKS * TEAM * 4)};
@@ -173,7 +173,8 @@ static void test_bringing(void **state) {
         assert_int_equal(launch("test_mbarriers", BLOCKS, TEAM + TALLY_WARP, work), 0);
         for (int i = 0; i < BLOCKS * TEAM; i++) {
             uint32_t sum = 0;
-            for (int round = 0; round < MBARRIER_ROUNDS; round++) sum += x[round * TEAM + (i + 1) % TEAM];
+            for (int iteration = 0; iteration < MBARRIER_ITERATIONS; iteration++)
+                sum += x[iteration * TEAM + (i + 1) % TEAM];
             assert_int_equal(((uint32_t *)work.result)[i], sum);
         }
         discard(x);
@@ -332,7 +333,7 @@ static void test_divergence(void **state) {
     expect_fault("test_misaligned_load", 1, 64, "not a multiple of 16");
     expect_fault("test_too_much_shared", 1, 64, "40000 more");
     expect_fault("test_stranger", 1, 64, "whose it is not");
-    expect_fault("test_no_room", 1, 32, "the launch gives 0");
+    expect_fault("test_no_shared", 1, 32, "the launch gives 0");
 }
 
 static void test_livelocks(void **state) {

@@ -75,7 +75,8 @@ static void do_states(const deed *d) {
         x.count = y.count = 5001;
         if (tally_op_inputs(d->s.op) == 2)
             (void)!tally_state_push_pair(a, x, y), (void)!tally_state_push_pair(b, d->x, d->y);
-        else (void)!tally_state_push(a, x), (void)!tally_state_push(b, d->x);
+        else
+            (void)!tally_state_push(a, x), (void)!tally_state_push(b, d->x);
         (void)!tally_state_merge(a, b);
         (void)!tally_state_finish(a, tally_out(scratch(OUT, MOST_OUT), TALLY_NATURAL, 1));
         if (tally_state_save(a, saved, sizeof saved, &size) == TALLY_OK &&
@@ -89,7 +90,7 @@ static void do_states(const deed *d) {
 static void *act(void *argument) {
     deed *d = argument;
     tally_array x = d->x, y = d->y;
-    tally_segments cut;
+    tally_segments segments;
     char *out = scratch(OUT, MOST_OUT);
     int64_t results = SEGMENTS;
     switch (d->what) {
@@ -104,16 +105,16 @@ static void *act(void *argument) {
     switch (d->what) {
     case WHOLE:
     case STRIDED_WHOLE: (void)perform(d->context, d->s.op, x, y, NULL, tally_out(out, TALLY_NATURAL, 1)); return NULL;
-    case LENGTHS: cut = tally_lengths(lengths, TALLY_I32, SEGMENTS); break;
-    case SEGMENT_IDS: cut = tally_segment_ids(segment_ids, TALLY_I32, SEGMENTS); break;
-    case SHORT_ROWS: cut = tally_rows(results = 20000, 10, 1); break;
-    case LONG_ROWS: cut = tally_rows(results = 2, VALUES / 2, 1); break;
-    case NARROW_COLUMNS: cut = tally_rows(1, VALUES / 20, results = 20); break;
-    case COLUMNS: cut = tally_rows(1, VALUES / 400, results = 400); break;
-    case WIDE_COLUMNS: cut = tally_rows(1, 10, results = 20000); break;
-    default: cut = tally_offsets(offsets, TALLY_I32, SEGMENTS); break;
+    case LENGTHS: segments = tally_lengths(lengths, TALLY_I32, SEGMENTS); break;
+    case SEGMENT_IDS: segments = tally_segment_ids(segment_ids, TALLY_I32, SEGMENTS); break;
+    case SHORT_ROWS: segments = tally_rows(results = 20000, 10, 1); break;
+    case LONG_ROWS: segments = tally_rows(results = 2, VALUES / 2, 1); break;
+    case NARROW_COLUMNS: segments = tally_rows(1, VALUES / 20, results = 20); break;
+    case COLUMNS: segments = tally_rows(1, VALUES / 400, results = 400); break;
+    case WIDE_COLUMNS: segments = tally_rows(1, 10, results = 20000); break;
+    default: segments = tally_offsets(offsets, TALLY_I32, SEGMENTS); break;
     }
-    (void)perform(d->context, d->s.op, x, y, &cut, tally_out(out, TALLY_NATURAL, results));
+    (void)perform(d->context, d->s.op, x, y, &segments, tally_out(out, TALLY_NATURAL, results));
     return NULL;
 }
 
@@ -131,17 +132,17 @@ static void test_stack(void **state) {
     stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(stack != MAP_FAILED);
     memset(scratch(STRIDED, VALUES * 9 + 16), 0x3c, VALUES * 9 + 16);
-    for (int turn = 0; next_subject(&s); turn++) {
+    for (int trial = 0; next_subject(&s); trial++) {
         deed d = {.s = s};
         char *values = scratch(OTHER, (size_t)VALUES * 8);
-        memcpy(values, data_of(s.type, turn % 2 ? ANY_BITS : SMALL_INTEGERS, VALUES),
+        memcpy(values, data_of(s.type, trial % 2 ? ANY_BITS : SMALL_INTEGERS, VALUES),
                (size_t)VALUES * tally_type_size(s.type));
         d.x = d.y = tally_in(values, s.type, VALUES);
         for (d.what = 0; d.what < DEEDS; d.what++) {
-            for (int reference = 0; reference < (turn % 16 == 0 ? 2 : 1); reference++) {
+            for (int reference = 0; reference < (trial % 16 == 0 ? 2 : 1); reference++) {
                 pthread_attr_t attributes;
                 pthread_t thread;
-                if (quick && (turn + d.what) % 5 != 0) continue;
+                if (quick && (trial + d.what) % 5 != 0) continue;
                 d.context = context_for(&s, reference ? TALLY_BACKEND_REFERENCE : TALLY_BACKEND_CPU, 1);
                 memset(stack, PAINT, STACK);
                 assert_int_equal(pthread_attr_init(&attributes), 0);

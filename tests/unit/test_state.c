@@ -68,17 +68,17 @@ static tally_state *open_piece(const whole *w, int64_t from, int64_t n, int64_t 
     return random_below(random, 3) ? state : through_bytes(state, w);
 }
 
-/* Borders of pieces: on leaves, beside them, anywhere; some pieces are empty. */
-static int choose_borders(const whole *w, uint64_t *random, int64_t *borders) {
+/* Boundaries of pieces: on leaves, beside them, anywhere; some pieces are empty. */
+static int choose_boundaries(const whole *w, uint64_t *random, int64_t *boundaries) {
     int pieces = 1 + (int)random_below(random, MOST_PIECES - 1);
-    borders[0] = 0;
+    boundaries[0] = 0;
     for (int i = 1; i < pieces; i++) {
         int64_t at = random_below(random, w->count + 1);
         if (random_below(random, 2)) at = at / w->leaf * w->leaf + random_below(random, 3) - 1;
         at = at < w->count ? at : w->count;
-        borders[i] = at > borders[i - 1] ? at : borders[i - 1];
+        boundaries[i] = at > boundaries[i - 1] ? at : boundaries[i - 1];
     }
-    borders[pieces] = w->count;
+    boundaries[pieces] = w->count;
     return pieces;
 }
 
@@ -104,12 +104,13 @@ static void expect_finish(tally_state *state, const whole *w, size_t bytes, cons
 }
 
 static void check_split(const whole *w, size_t bytes, bool all_at_zero, uint64_t *random) {
-    int64_t borders[MOST_PIECES + 1];
+    int64_t boundaries[MOST_PIECES + 1];
     tally_state *states[MOST_PIECES], *state;
-    int pieces = choose_borders(w, random, borders);
-    now.cut = all_at_zero ? "states opened at 0" : "states of neighbours";
+    int pieces = choose_boundaries(w, random, boundaries);
+    now.segments = all_at_zero ? "states opened at 0" : "states of neighbours";
     for (int i = 0; i < pieces; i++)
-        states[i] = open_piece(w, borders[i], borders[i + 1] - borders[i], all_at_zero ? 0 : borders[i], random);
+        states[i] =
+            open_piece(w, boundaries[i], boundaries[i + 1] - boundaries[i], all_at_zero ? 0 : boundaries[i], random);
     state = merge_all(states, pieces, random);
     expect_finish(state, w, bytes, "the merged states");
     tally_state_close(state);
@@ -119,11 +120,11 @@ static void test_splits(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++)
+    for (int trial = 0; next_subject(&s); trial++)
         for (int round = 0; round < (quick ? 3 : 12); round++) {
             int64_t most = (quick ? 3 : 9) * tally_leaf_length(s.type);
             whole w =
-                make_whole(&s, (data_class)((turn + round) % DATA_CLASSES), round ? random_below(&random, most) : 0);
+                make_whole(&s, (data_class)((trial + round) % DATA_CLASSES), round ? random_below(&random, most) : 0);
             check_split(&w, result_bytes(&s), false, &random);
             if (!order_shows(&s)) check_split(&w, result_bytes(&s), true, &random);
         }
@@ -134,9 +135,9 @@ static void test_push_after_merge(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed + 1;
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        int64_t leaf = tally_leaf_length(s.type), a = leaf + 3, b = 2 * leaf + turn % 5, all = 5 * leaf + 11;
-        whole w = make_whole(&s, (data_class)(turn % DATA_CLASSES), all);
+    for (int trial = 0; next_subject(&s); trial++) {
+        int64_t leaf = tally_leaf_length(s.type), a = leaf + 3, b = 2 * leaf + trial % 5, all = 5 * leaf + 11;
+        whole w = make_whole(&s, (data_class)(trial % DATA_CLASSES), all);
         for (int at_zero = 0; at_zero <= !order_shows(&s); at_zero++) {
             tally_state *first = open_piece(&w, 0, a, 0, &random);
             tally_state *second = open_piece(&w, a, b, at_zero ? 0 : a, &random);
@@ -158,10 +159,10 @@ static void test_push_after_merge(void **state) {
 static void test_pushed_layouts(void **state) {
     subject s = {.op = -1};
     (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        const layout *l = &layouts[turn % LAYOUTS];
+    for (int trial = 0; next_subject(&s); trial++) {
+        const layout *l = &layouts[trial % LAYOUTS];
         int64_t count = quick ? 30000 : (int64_t)(400000 / tally_type_size(s.type)), at = 0;
-        whole w = make_whole(&s, (data_class)(turn % DATA_CLASSES), count);
+        whole w = make_whole(&s, (data_class)(trial % DATA_CLASSES), count);
         tally_state *sum;
         now.layout = l->name;
         EXPECT_OK(tally_state_open(context_for(&s, TALLY_BACKEND_CPU, 3), s.op, s.type, 0, &sum));
@@ -191,7 +192,7 @@ static void test_order(void **state) {
                 *c = open_at(TALLY_SUM, TALLY_F64, 0);
     tally_state *arg = open_at(TALLY_ARGMAX, TALLY_F64, 6), *late = open_at(TALLY_ARGMAX, TALLY_F64, 20);
     (void)state;
-    now = (scene){.op = TALLY_SUM, .type = TALLY_F64, .cut = "states out of order"};
+    now = (scene){.op = TALLY_SUM, .type = TALLY_F64, .segments = "states out of order"};
     EXPECT_OK(tally_state_push(a, tally_in(x, TALLY_F64, 3)));
     EXPECT_OK(tally_state_push(b, tally_in(x + 4, TALLY_F64, 6)));
     EXPECT_STATUS(tally_state_merge(a, b), TALLY_BAD_ORDER);
@@ -214,7 +215,7 @@ static void test_unlike(void **state) {
     tally_state *sum = open_at(TALLY_SUM, TALLY_I32, 0), *others[4], *none = (tally_state *)(void *)&others;
     subject skip = {TALLY_SUM, TALLY_I32, TALLY_NAN_SKIP, 1, TALLY_BEST};
     (void)state;
-    now = (scene){.op = TALLY_SUM, .type = TALLY_I32, .cut = "states unlike one another"};
+    now = (scene){.op = TALLY_SUM, .type = TALLY_I32, .segments = "states unlike one another"};
     others[0] = open_at(TALLY_MIN, TALLY_I32, 0);
     others[1] = open_at(TALLY_SUM, TALLY_I64, 0);
     EXPECT_OK(tally_state_open(context_for(&skip, TALLY_BACKEND_CPU, 1), TALLY_SUM, TALLY_I32, 0, &others[2]));
@@ -266,22 +267,22 @@ static void test_user_states(void **state) {
                   *other = context_with(run_operator(TALLY_I16), &other_op);
     const int16_t *x = data_of(TALLY_I16, ANY_BITS, N);
     (void)state;
-    for (int64_t border = 0; border <= N; border += border % 5 ? 611 : 7) {
+    for (int64_t boundary = 0; boundary <= N; boundary += boundary % 5 ? 611 : 7) {
         index_run got;
         tally_state *a, *b, *loaded;
         size_t size;
         char *saved;
-        now = (scene){.cut = "states of a user operator", .size = border};
+        now = (scene){.segments = "states of a user operator", .size = boundary};
         EXPECT_OK(tally_state_open(context, op, TALLY_I16, 0, &a));
-        EXPECT_OK(tally_state_open(other, other_op, TALLY_I16, border, &b));
-        EXPECT_OK(tally_state_push(a, tally_in(x, TALLY_I16, border)));
-        EXPECT_OK(tally_state_push(b, tally_in(x + border, TALLY_I16, N - border)));
+        EXPECT_OK(tally_state_open(other, other_op, TALLY_I16, boundary, &b));
+        EXPECT_OK(tally_state_push(a, tally_in(x, TALLY_I16, boundary)));
+        EXPECT_OK(tally_state_push(b, tally_in(x + boundary, TALLY_I16, N - boundary)));
         EXPECT_OK(tally_state_save(b, NULL, 0, &size));
         saved = scratch(SAVED, size);
         EXPECT_OK(tally_state_save(b, saved, size, &size));
         EXPECT_STATUS(tally_state_load(NULL, saved, size, &loaded), TALLY_BAD_STATE);
         EXPECT_OK(tally_state_load(context, saved, size, &loaded));
-        EXPECT_OK(tally_state_merge(a, border % 2 ? loaded : b));
+        EXPECT_OK(tally_state_merge(a, boundary % 2 ? loaded : b));
         EXPECT_OK(tally_state_finish(a, tally_out(&got, TALLY_NATURAL, 1)));
         EXPECT(got.first == 0 && got.last == N - 1 && got.whole, "indices %lld to %lld, whole %lld",
                (long long)got.first, (long long)got.last, (long long)got.whole);
@@ -301,7 +302,7 @@ static void test_namesakes(void **state) {
     tally_state *a, *b, *loaded;
     size_t size;
     (void)state;
-    now = (scene){.cut = "operators of one name"};
+    now = (scene){.segments = "operators of one name"};
     EXPECT_OK(tally_state_open(context, op, TALLY_STRUCT, 0, &a));
     EXPECT_OK(tally_state_open(other, other_op, TALLY_STRUCT, 0, &b));
     EXPECT_OK(tally_state_push(a, tally_in(values, TALLY_STRUCT, 70)));

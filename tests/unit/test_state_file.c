@@ -27,7 +27,7 @@ static bytes save(tally_state *state) {
     return b;
 }
 
-static void seal(bytes b) {
+static void put_hash(bytes b) {
     uint64_t hash = XXH3_64bits(b.data, b.size - HASH);
     memcpy(b.data + b.size - HASH, &hash, HASH);
 }
@@ -60,7 +60,7 @@ static tally_status push_some(tally_state *state, const shape *p) {
 
 static tally_state *build(const shape *p) {
     tally_state *state, *behind;
-    now = (scene){.op = p->op, .type = p->type, .size = p->count, .cut = p->merged ? "merged states" : "a state"};
+    now = (scene){.op = p->op, .type = p->type, .size = p->count, .segments = p->merged ? "merged states" : "a state"};
     EXPECT_OK(tally_state_open(NULL, p->op, p->type, p->first, &state));
     EXPECT_OK(push_some(state, p));
     if (!p->merged) return state;
@@ -109,8 +109,8 @@ static void test_truncations(void **state) {
             memcpy(part.data, b.data, size);
             expect_refused(part.data, size, "cut short", size);
             if (size > HASH) {
-                seal(part);
-                expect_refused(part.data, size, "cut short and sealed", size);
+                put_hash(part);
+                expect_refused(part.data, size, "cut short, with its hash", size);
             }
             free(part.data);
         }
@@ -118,8 +118,8 @@ static void test_truncations(void **state) {
         assert_non_null(longer.data);
         memset(longer.data, 0, longer.size);
         memcpy(longer.data, b.data, b.size > HASH ? b.size - HASH : 0);
-        seal(longer);
-        expect_refused(longer.data, longer.size, "too long and sealed", b.size);
+        put_hash(longer);
+        expect_refused(longer.data, longer.size, "too long, with its hash", b.size);
         free(longer.data);
         free(b.data);
         tally_state_close(made);
@@ -160,7 +160,7 @@ static void use(tally_state *state, const unsigned char *data, size_t size) {
 static bool try_forged(bytes b, const char *what, size_t where) {
     tally_state *state;
     tally_status status;
-    seal(b);
+    put_hash(b);
     status = tally_state_load(NULL, b.data, b.size, &state);
     EXPECT(status == TALLY_OK || status == TALLY_BAD_STATE, "%s at byte %zu: %s", what, where,
            tally_status_name(status));
@@ -251,7 +251,7 @@ static void test_forged_ladder(void **state) {
     enum { RUNGS = 126 };
     tally_state *made = NULL, *rung_state;
     (void)state;
-    now = (scene){.op = TALLY_SUM, .type = TALLY_F64, .cut = "a forged ladder"};
+    now = (scene){.op = TALLY_SUM, .type = TALLY_F64, .segments = "a forged ladder"};
     const subject fast = {TALLY_SUM, TALLY_F64, TALLY_NAN_PROPAGATE, 0, TALLY_FAST};
     tally_context *context = context_for(&fast, TALLY_BACKEND_CPU, 1);
     EXPECT_OK(tally_state_open(context, TALLY_SUM, TALLY_F64, 0, &made));
@@ -272,7 +272,7 @@ static void test_forged_ladder(void **state) {
         memcpy(b.data + 8 * 9, &end, 8);    /* end */
         memcpy(b.data + 8 * 12, &rungs, 8); /* leaf_end */
         memcpy(b.data + 8 * 15, &rungs, 8); /* rung_count */
-        seal(b);
+        put_hash(b);
         expect_refused(b.data, b.size, "an impossible ladder", (size_t)rungs);
         free(b.data);
     }
@@ -295,7 +295,7 @@ static void test_arguments(void **state) {
 }
 
 /* States that begin or end where none can go on: every operator and type, at the last values there may be and about the
- * last border of leaves. What can be opened, pushed to and saved is loaded, and saved again the same. */
+ * last boundary of leaves. What can be opened, pushed to and saved is loaded, and saved again the same. */
 static void expect_again(tally_context *context, const tally_state *made) {
     tally_state *loaded;
     bytes b = save((tally_state *)(uintptr_t)made), again;
@@ -313,20 +313,20 @@ static void test_limits(void **state) {
     subject s = {.op = -1};
     (void)state;
     while (next_subject(&s)) {
-        const int64_t leaf = tally_leaf_length(s.type), border = most / leaf * leaf;
-        const int64_t firsts[] = {most,   most - 1,   most - 2,      border + 1,
-                                  border, border - 1, border - leaf, border - leaf - 1};
+        const int64_t leaf = tally_leaf_length(s.type), boundary = most / leaf * leaf;
+        const int64_t firsts[] = {most,     most - 1,     most - 2,        boundary + 1,
+                                  boundary, boundary - 1, boundary - leaf, boundary - leaf - 1};
         tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
         for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
-            const int64_t room = most - firsts[i], counts[] = {0, 1, 2, leaf - 1, leaf, leaf + 1, room, room + 1};
+            const int64_t space = most - firsts[i], counts[] = {0, 1, 2, leaf - 1, leaf, leaf + 1, space, space + 1};
             for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
                 tally_state *made;
                 tally_array x = tally_in(data_of(s.type, SMALL_INTEGERS, counts[k]), s.type, counts[k]);
-                now.cut = "at the limit of states", now.size = counts[k];
+                now.segments = "at the limit of states", now.size = counts[k];
                 EXPECT_OK(tally_state_open(context, s.op, s.type, firsts[i], &made));
                 tally_status pushed =
                     tally_op_inputs(s.op) == 2 ? tally_state_push_pair(made, x, x) : tally_state_push(made, x);
-                EXPECT_STATUS(pushed, counts[k] <= room ? TALLY_OK : TALLY_BAD_ARGUMENT);
+                EXPECT_STATUS(pushed, counts[k] <= space ? TALLY_OK : TALLY_BAD_ARGUMENT);
                 expect_again(context, made);
                 tally_state_close(made);
             }
@@ -343,7 +343,7 @@ static void test_forged_name(void **state) {
     bytes b = save(made);
     (void)state;
     memcpy(b.data + 16, name, sizeof name);
-    seal(b);
+    put_hash(b);
     EXPECT_STATUS(tally_state_load(NULL, b.data, b.size, &loaded), TALLY_BAD_STATE);
     EXPECT(strstr(tally_message(), "operator \\x1b[2Jx\\x0d\\x0a\\x09gr\xc3\xbc\xc3\x9f\\xc2\\x9b\\x7f,") != NULL, "%s",
            tally_message());
@@ -398,9 +398,9 @@ static bool hash_operator(subject *s, golden *made) {
     const tally_op op = s->op;
     bool more = true;
     XXH3_64bits_reset(results), XXH3_64bits_reset(states);
-    for (int turn = 0; more && s->op == op; turn++) {
-        int64_t n = 2 * tally_leaf_length(s->type) + 100 + turn;
-        tally_array x = tally_in(data_of(s->type, (data_class)(turn % DATA_CLASSES), n), s->type, n);
+    for (int trial = 0; more && s->op == op; trial++) {
+        int64_t n = 2 * tally_leaf_length(s->type) + 100 + trial;
+        tally_array x = tally_in(data_of(s->type, (data_class)(trial % DATA_CLASSES), n), s->type, n);
         tally_context *context = context_for(s, TALLY_BACKEND_CPU, 1);
         tally_state *sum;
         char out[64];

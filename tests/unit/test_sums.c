@@ -65,7 +65,7 @@ static void check_segments(tally_type type, int class, uint64_t *random) {
     tally_array in = tally_in(x, type, offsets[COUNT]);
     tally_array other =
         tally_in(random_below(random, 3) == 0 ? x : y, type, offsets[COUNT]); /* dot of one with itself */
-    tally_segments cut = tally_offsets(offsets, TALLY_I64, COUNT);
+    tally_segments segments = tally_offsets(offsets, TALLY_I64, COUNT);
     now.type = type, now.data = names[class], now.ddof = s.ddof, now.nan = s.nan;
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
         for (int wide = 0; wide < 2 - (ops[k] == TALLY_STATS); wide++) {
@@ -73,9 +73,9 @@ static void check_segments(tally_type type, int class, uint64_t *random) {
             size_t bytes = ops[k] == TALLY_STATS ? sizeof(tally_stats) : wide ? 8 : 4;
             tally_type out = ops[k] == TALLY_STATS ? TALLY_NATURAL : wide ? TALLY_F64 : TALLY_F32;
             now.op = ops[k];
-            tally_status a = perform(context_for(&s, TALLY_BACKEND_CPU, 1), ops[k], in, other, &cut,
+            tally_status a = perform(context_for(&s, TALLY_BACKEND_CPU, 1), ops[k], in, other, &segments,
                                      (tally_output){got, out, COUNT, 0});
-            tally_status b = perform(context_for(&s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, other, &cut,
+            tally_status b = perform(context_for(&s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, other, &segments,
                                      (tally_output){wanted, out, COUNT, 0});
             EXPECT(a == b, "status %s, of the reference %s", tally_status_name(a), tally_status_name(b));
             for (now.segment = 0; now.segment < COUNT; now.segment++, cases++) {
@@ -207,7 +207,7 @@ static void check_full_counts(tally_type type, int64_t tiles, int over) {
         check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
     end_truth(&t);
     end_truth(&one);
-    now.op = TALLY_SUM, now.cut = "rows"; /* lanes of a batch get as full */
+    now.op = TALLY_SUM, now.segments = "rows"; /* lanes of a batch get as full */
     double *sums = scratch(1, (size_t)(n / ROW) * sizeof *sums);
     EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, tally_in(x, type, n), tally_rows(n / ROW, ROW, 1),
                                     tally_out(sums, TALLY_F64, n / ROW)));
@@ -217,7 +217,7 @@ static void check_full_counts(tally_type type, int64_t tiles, int over) {
         expect_double(sums[row], row * ROW % tile ? ROW * most : truth_of(&t, TALLY_SUM, 0, format_of(TALLY_F64)),
                       "a row");
     end_truth(&t);
-    now.cut = NULL;
+    now.segments = NULL;
 }
 
 /* A few tiles whose levels count more than a double holds; with large `reach`, the first of them without levels. */
@@ -289,7 +289,7 @@ static void check_pieces(tally_type type, int class, uint64_t *random) {
                              inner = 1 + random_below(random, PIECES / 2);
     int64_t length = piece_length(random), count = table ? outer * inner : 1 + random_below(random, PIECES), n;
     uint64_t rarity = (uint64_t)rarities[random_below(random, 4)];
-    tally_segments cut = table ? tally_rows(outer, length, inner) : tally_offsets(offsets, TALLY_I64, count);
+    tally_segments segments = table ? tally_rows(outer, length, inner) : tally_offsets(offsets, TALLY_I64, count);
     for (int k = 0; k < count; k++) offsets[k + 1] = offsets[k] + (table ? length : piece_length(random));
     n = offsets[count];
     char *x = scratch(0, (size_t)n * 8 + 1), *y = scratch(1, (size_t)n * 8 + 1),
@@ -313,7 +313,8 @@ static void check_pieces(tally_type type, int class, uint64_t *random) {
     }
     tally_array in = tally_in(x, type, n), other = tally_in(y, type, n);
     tally_array first = tally_in(x, type, offsets[1]), other_first = tally_in(y, type, offsets[1]);
-    now.type = type, now.data = names[class], now.ddof = s.ddof, now.nan = s.nan, now.cut = table ? "table" : "offsets";
+    now.type = type, now.data = names[class], now.ddof = s.ddof, now.nan = s.nan,
+    now.segments = table ? "table" : "offsets";
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
         tally_op op = ops[k];
         tally_type out = op == TALLY_STATS ? TALLY_NATURAL : TALLY_F16 + (tally_type)random_below(random, 4);
@@ -321,7 +322,7 @@ static void check_pieces(tally_type type, int class, uint64_t *random) {
         bool refuses = op == TALLY_MEAN || op == TALLY_VAR || op == TALLY_STD || op == TALLY_STATS;
         truth *truths = op == TALLY_DOT ? products : squares;
         now.op = op;
-        EXPECT_STATUS(perform(context, op, in, other, &cut, (tally_output){results, out, count, 0}),
+        EXPECT_STATUS(perform(context, op, in, other, &segments, (tally_output){results, out, count, 0}),
                       refuses && (op == TALLY_DOT ? empty_pair : empty) ? TALLY_EMPTY : TALLY_OK);
         for (now.segment = 0; now.segment < count; now.segment++) {
             now.size = offsets[now.segment + 1] - offsets[now.segment];
@@ -337,7 +338,7 @@ static void check_pieces(tally_type type, int class, uint64_t *random) {
         end_truth(&squares[k]);
         end_truth(&products[k]);
     }
-    now.cut = NULL, now.nan = TALLY_NAN_PROPAGATE;
+    now.segments = NULL, now.nan = TALLY_NAN_PROPAGATE;
 }
 
 static void test_pieces_against_mpfr(void **unused) {

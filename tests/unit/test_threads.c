@@ -69,12 +69,12 @@ static bool state_job(const job *j, int round) {
     char got[64];
     tally_state *a = NULL, *b = NULL;
     tally_context *context = context_of_round(j, round);
-    int64_t border = 7919 * (round + 1) % VALUES;
-    const char *rest = (const char *)j->values + (size_t)border * tally_type_size(j->type);
+    int64_t boundary = 7919 * (round + 1) % VALUES;
+    const char *rest = (const char *)j->values + (size_t)boundary * tally_type_size(j->type);
     bool right = tally_state_open(context, j->op, j->type, 0, &a) == TALLY_OK &&
-                 tally_state_open(context, j->op, j->type, border, &b) == TALLY_OK &&
-                 tally_state_push(a, tally_in(j->values, j->type, border)) == TALLY_OK &&
-                 tally_state_push(b, tally_in(rest, j->type, VALUES - border)) == TALLY_OK &&
+                 tally_state_open(context, j->op, j->type, boundary, &b) == TALLY_OK &&
+                 tally_state_push(a, tally_in(j->values, j->type, boundary)) == TALLY_OK &&
+                 tally_state_push(b, tally_in(rest, j->type, VALUES - boundary)) == TALLY_OK &&
                  tally_state_merge(a, b) == TALLY_OK &&
                  is_right(j, tally_state_finish(a, tally_out(got, TALLY_NATURAL, 1)), got);
     tally_state_close(a);

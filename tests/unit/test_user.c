@@ -93,18 +93,19 @@ static void test_order_is_kept(void **state) {
     assert_int_equal(broken_promises, 0);
 }
 
-/* ---- cuts ---- */
+/* ---- segmentations ---- */
 
-static void expect_runs(const index_run *got, const int64_t *lengths, int64_t count, const char *cut) {
+static void expect_runs(const index_run *got, const int64_t *lengths, int64_t count, const char *segments) {
     for (int64_t s = 0; s < count; s++) {
         int64_t first = lengths[s] ? 0 : -1, last = lengths[s] - 1;
         EXPECT(got[s].whole == 1 && got[s].first == first && got[s].last == last,
-               "%s, segment %lld of %lld values: indices %lld to %lld, whole %lld", cut, (long long)s,
+               "%s, segment %lld of %lld values: indices %lld to %lld, whole %lld", segments, (long long)s,
                (long long)lengths[s], (long long)got[s].first, (long long)got[s].last, (long long)got[s].whole);
     }
 }
 
-/* Each segment's indices begin at 0, whatever the cut and the stride; callbacks see every index once and in order. */
+/* Each segment's indices begin at 0, whatever the segmentation and the stride; callbacks see every index once and in
+ * order. */
 static void test_indices(void **state) {
     enum { SEGMENTS = 600 };
     int64_t lengths[SEGMENTS], offsets[SEGMENTS + 1] = {0}, *segment_ids;
@@ -212,7 +213,7 @@ static void test_results_convert(void **state) {
     int8_t narrow;
     float real;
     (void)state;
-    now = (scene){.cut = "results of user operators"};
+    now = (scene){.segments = "results of user operators"};
     EXPECT_OK(tally_reduce(context, op, in, tally_out(&real, TALLY_F32, 1)));
     assert_true(real == -409);
     EXPECT_STATUS(tally_reduce(context, op, in, tally_out(&narrow, TALLY_I8, 1)), TALLY_OVERFLOW);
@@ -247,11 +248,11 @@ static void test_definitions_refused(void **state) {
     good.name = "twice";
     define(context, good);
     for (size_t i = 0; i < sizeof bad_names / sizeof *bad_names; i++) {
-        now = (scene){.data = bad_names[i], .cut = "names of operators"};
+        now = (scene){.data = bad_names[i], .segments = "names of operators"};
         d.name = bad_names[i];
         expect_refused(context, d, TALLY_BAD_ARGUMENT);
     }
-    now = (scene){.cut = "definitions that contradict themselves"};
+    now = (scene){.segments = "definitions that contradict themselves"};
     good.name = "good";
 #define REFUSED(field, value, status) d = good, d.field = (value), expect_refused(context, d, status);
     REFUSED(size, 0, TALLY_BAD_ARGUMENT)
@@ -283,7 +284,7 @@ static void test_definitions_are_copied(void **state) {
     tally_context *context = context_of(1, TALLY_BACKEND_CPU);
     tally_op ops[100];
     (void)state;
-    now = (scene){.cut = "many operators"};
+    now = (scene){.segments = "many operators"};
     for (int i = 0; i < 100; i++) {
         char name[32];
         index_run identity = {-1, -1, 1};

@@ -1,5 +1,5 @@
-/* Cuts of every shape and form. */
-#include "ragged_cuts.h"
+/* Segments of every shape and form. */
+#include "ragged_segments.h"
 
 #include <string.h>
 
@@ -29,16 +29,16 @@ static int64_t next_length(shape which, int64_t leaf, int64_t left, int64_t i, u
     }
 }
 
-ragged make_ragged(shape which, tally_type type, int64_t values, int turn) {
+ragged make_ragged(shape which, tally_type type, int64_t values, int trial) {
     int64_t leaf = tally_leaf_length(type),
-            room = which == EMPTY  ? 9000
-                   : which == ENDS ? 12000
-                                   : 5 * values + 10000,
+            space = which == EMPTY  ? 9000
+                    : which == ENDS ? 12000
+                                    : 5 * values + 10000,
             total = 0;
-    uint64_t random = seed + (uint64_t)turn;
+    uint64_t random = seed + (uint64_t)trial;
     ragged r = {
-        .skip = turn % 4 * 3, .slack = turn % 3 * 7, .lengths = scratch(LENGTHS, (size_t)room * sizeof(int64_t))};
-    while (r.count < room && (total < values || which == EMPTY)) {
+        .skip = trial % 4 * 3, .slack = trial % 3 * 7, .lengths = scratch(LENGTHS, (size_t)space * sizeof(int64_t))};
+    while (r.count < space && (total < values || which == EMPTY)) {
         int64_t length = next_length(which, leaf, values - total, r.count, &random);
         length = length < 0 ? 0 : length > values - total ? values - total : length;
         r.lengths[r.count++] = length;
@@ -57,9 +57,9 @@ void put_index(tally_type type, char *to, int64_t i, int64_t value) {
         memcpy(to + 8 * i, &value, 8);
 }
 
-const char *const cut_names[] = {"offsets", "lengths", "segment_ids"};
-tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip,
-                        int64_t *count, size_t *bytes) {
+const char *const segmentation_names[] = {"offsets", "lengths", "segment_ids"};
+tally_segments make_segments(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip,
+                             int64_t *count, size_t *bytes) {
     char *index = (char *)scratch(INDEX, (size_t)(r->values + r->count + 2) * 8 + 8) + misalign;
     int64_t at = form == TALLY_OFFSETS ? r->skip : 0, entries = form == TALLY_SEGMENT_IDS ? 0 : r->count;
     *skip = form == TALLY_OFFSETS ? 0 : r->skip;
@@ -72,7 +72,7 @@ tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *
     }
     if (form == TALLY_OFFSETS) put_index(type, index, entries++, at);
     *bytes = (size_t)entries * tally_type_size(type);
-    now.cut = cut_names[form];
+    now.segments = segmentation_names[form];
     now.index_type = type;
     return (tally_segments){form, index, type, r->count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
 }
