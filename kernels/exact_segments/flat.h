@@ -162,7 +162,7 @@ TALLY_FN void share_out(flat_t *flat, chunk_t *c) {
     tally_warp_barrier();
     for (int32_t e = tally_lane(); e < c->distinct; e += TALLY_WARP) {
         const int32_t last = flat->ends[e] - 1, share = last / c->share, bit = last - share * c->share;
-        tally_or32((int32_t *)flat->marks + share + (bit >> 5) * TALLY_WARP, (int32_t)((uint32_t)1 << (bit & 31)));
+        tally_set_bit(flat->marks + share + (bit >> 5) * TALLY_WARP, bit & 31);
     }
     tally_warp_barrier();
     c->marks = flat->marks[tally_lane()] | (uint64_t)(TALLY_BYTES == 2 ? flat->marks[TALLY_WARP + tally_lane()] : 0)
@@ -398,20 +398,18 @@ TALLY_LONG noted_t note_values(flat_t *flat, const chunk_t *c, const noted_t *be
     int32_t end = c->first_end, has_end = marks != 0;
     for (int32_t i = c->at; i < c->at + c->n; i++) {
         TALLY_T *const x = &flat->x[i], *const y = TALLY_KERNEL_INPUTS == 2 ? &flat->y[i] : x;
-        const int32_t is_special = value_is_special(*x) || value_is_special(*y);
-        const int32_t is_absent = TALLY_NAN == 1 && is_special && (value_is_nan(*x) || value_is_nan(*y));
+        const int32_t is_special = term_is_special(*x, *y), is_absent = is_special && term_is_absent(*x, *y);
         if (TALLY_HAS_KEYS && !is_absent) {
             const TALLY_K key = order_key(*x);
             a.low = key < a.low ? key : a.low;
             a.high = key > a.high ? key : a.high;
         }
-        if (is_absent) {
-            a.absent++;
-            *x = absent_value();
-            if (TALLY_KERNEL_INPUTS == 2) *y = plus_zero();
-        } else if (is_special) {
-            a.seen |= evidence_of(*x, *y);
-            *x = *y = plus_zero();
+        if (is_special) {
+            if (is_absent)
+                a.absent++;
+            else
+                a.seen |= evidence_of(*x, *y);
+            clear_term(x, y, is_absent);
         }
         if (marks & 1) {
             store_noted(flat, end++, &a);

@@ -39,6 +39,14 @@ TALLY_FN int32_t evidence_of(TALLY_T x, TALLY_T y) {
            TALLY_NOT_MINUS_ZERO;
 }
 TALLY_FN int32_t value_is_special(TALLY_T x) { return size_bits(x) >= TALLY_SIZE_INFINITY; }
+TALLY_FN int32_t term_is_special(TALLY_T x, TALLY_T y) { return value_is_special(x) || value_is_special(y); }
+/* Whether the policy leaves the term out, for a NaN. */
+TALLY_FN int32_t term_is_absent(TALLY_T x, TALLY_T y) { return TALLY_NAN == 1 && (value_is_nan(x) || value_is_nan(y)); }
+/* Puts zeros in the place of a special term. */
+TALLY_FN void clear_term(TALLY_T *x, TALLY_T *y, int32_t is_absent) {
+    *x = is_absent ? absent_value() : plus_zero();
+    if (TALLY_KERNEL_INPUTS == 2) *y = plus_zero();
+}
 
 /* ---- notes ---- */
 

@@ -282,8 +282,8 @@ TALLY_RARE void note_specials(const tile_t *tile, char *buffer, int32_t from, in
     int32_t *const ends = ends_of(tile, buffer);
     for (int32_t i = from < tile->skew ? tile->skew : from; i < until && i < tile->skew + tile->n; i++) {
         TALLY_T *const x = x_in_buffer(buffer) + i, *const y = y_in_buffer(tile, buffer) + i;
-        if (!value_is_special(*x) && !value_is_special(*y)) continue;
-        int32_t low = 0, high = tile->count, note;
+        if (!term_is_special(*x, *y)) continue;
+        int32_t low = 0, high = tile->count;
         while (low < high) { /* the first end behind the value */
             const int32_t middle = (low + high) / 2;
             if ((tally_look32(&ends[middle]) & TALLY_END_PLACE) > i - tile->skew)
@@ -291,15 +291,14 @@ TALLY_RARE void note_specials(const tile_t *tile, char *buffer, int32_t from, in
             else
                 low = middle + 1;
         }
-        if (TALLY_NAN == 1 && (value_is_nan(*x) || value_is_nan(*y))) {
+        const int32_t is_absent = term_is_absent(*x, *y);
+        if (is_absent)
             tally_add32(&ends[low], 8 << end_place_bits);
-            *x = absent_value();
-            if (TALLY_KERNEL_INPUTS == 2) *y = plus_zero();
-            continue;
-        }
-        note = (evidence_of(*x, *y) & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS | TALLY_SEEN_NAN)) / TALLY_SEEN_PLUS;
-        tally_or32(&ends[low], note << end_place_bits);
-        *x = *y = plus_zero();
+        else
+            tally_or32(&ends[low],
+                       (evidence_of(*x, *y) & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS | TALLY_SEEN_NAN)) / TALLY_SEEN_PLUS
+                           << end_place_bits);
+        clear_term(x, y, is_absent);
     }
 }
 TALLY_FN noted_t noted_at_end(int32_t end) {

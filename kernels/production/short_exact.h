@@ -39,8 +39,7 @@ TALLY_FN int64_t row_of(const tally_segments_work *work, int32_t is_whole, int32
     return row < work->partition.count ? row : -1;
 }
 TALLY_FN int64_t first_of_row(const tally_segments_work *work, int64_t row) {
-    const int64_t outer = work->inner == 1 ? row : tally_divided(row, work->inner);
-    return outer * work->length * work->inner + (row - outer * work->inner);
+    return work->inner == 1 ? row * work->length : tally_begin_of_row(row, work->length, work->inner);
 }
 TALLY_FN rows_t rows_of(const tally_segments_work *work) {
     rows_t rows;
@@ -118,8 +117,8 @@ TALLY_FN void add_finite(row_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by
 #endif
 }
 TALLY_FN void add_value(row_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
-    const int32_t is_special = value_is_special(x) || value_is_special(y);
-    if (TALLY_NAN == 1 && is_special && (value_is_nan(x) || value_is_nan(y))) {
+    const int32_t is_special = term_is_special(x, y);
+    if (is_special && term_is_absent(x, y)) {
         a->absent++;
         return;
     }

@@ -8,6 +8,7 @@ enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL val
 #endif
 #define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
 #include "rows/vector.h"
+#include "segments/pieces.h"
 
 typedef struct batch_t {
     vector_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
@@ -19,13 +20,8 @@ typedef struct row_t {
     int64_t row; /* its number; -1: there is none */
 } row_t;
 
-/* The first value of row r, which is at outer index r / inner and inner index r % inner. Dividing 64 bits would take
- * longer than the rest. */
 TALLY_FN int64_t begin_of_row(const tally_rows_work *work, int64_t row) {
-    int64_t outer;
-    if (work->outer == 1) return row;
-    outer = (row | work->inner) >> 32 == 0 ? (int64_t)((uint32_t)row / (uint32_t)work->inner) : row / work->inner;
-    return outer * work->length * work->inner + (row - outer * work->inner);
+    return work->outer == 1 ? row : tally_begin_of_row(row, work->length, work->inner);
 }
 
 /* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be

@@ -41,16 +41,16 @@ TALLY_FN int32_t log_in_tile(int32_t values) {
 TALLY_FN int32_t chunk_of(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / chunk_values) >> 18); }
 typedef char chunk_is[28 % chunk_values == 0 && values_capacity / TALLY_BYTES + 4 < 13107 ? 1 : -1];
 
-TALLY_FN void mark(uint32_t *heads, int32_t place) {
+TALLY_FN void set_head(uint32_t *heads, int32_t place) {
     const int32_t chunk = chunk_of(place);
-    tally_or32((int32_t *)(void *)(heads + chunk), (int32_t)((uint32_t)1 << (place - chunk * chunk_values)));
+    tally_set_bit(heads + chunk, place - chunk * chunk_values);
 }
 /* Of leaves of the two segments that cross the tile's boundaries, a lane for each. */
 TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
     TALLY_UNROLL
     for (int32_t run = 0; run < boundary_runs; run++) {
         const int32_t at = o->run_at[run], n = o->run_n[run], skip = tally_lane() * TALLY_DEVICE_LEAF;
-        if (n > 0 && skip < n + TALLY_DEVICE_LEAF) mark(heads, before + at + (skip < n ? skip : n));
+        if (n > 0 && skip < n + TALLY_DEVICE_LEAF) set_head(heads, before + at + (skip < n ? skip : n));
     }
 }
 /* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last chunk's
@@ -75,9 +75,9 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
         const uint32_t some = tally_ballot(span.n > 2), those_before = some & (((uint32_t)1 << tally_lane()) - 1);
         flags |= span.flags;
         if (span.n > 2) {
-            mark(heads, before + span.at + span.n);
+            set_head(heads, before + span.at + span.n);
             if (i == 0 || (uint32_t)span.at - end_of(tile, i - 1) <= 2)
-                mark(heads, before + span.at); /* the one before does not */
+                set_head(heads, before + span.at); /* the one before does not */
             list[*count + __builtin_popcount(those_before)] =
                 (uint16_t)i; /* as put_in_list does, for which there is no register left */
         } else if (is_there && is_plain(work->digits))

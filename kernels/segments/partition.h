@@ -49,10 +49,11 @@ enum {
     TALLY_FLAT_THREADS = 4 * TALLY_WARP /* of a block of production/flat.h, over the number of inputs */
 };
 
-/* Sets bit i of some in memory. */
-TALLY_FN void tally_mark(uint32_t *marks, int64_t i) {
-    tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32));
+/* Sets one bit of a word in memory; bit i of many words. */
+TALLY_FN void tally_set_bit(uint32_t *word, int32_t bit) {
+    tally_or32((int32_t *)(void *)word, (int32_t)((uint32_t)1 << bit));
 }
+TALLY_FN void tally_mark(uint32_t *marks, int64_t i) { tally_set_bit(marks + i / 32, (int32_t)(i % 32)); }
 /* Flags of what this lane has seen: a look spares most of the atomic operations. */
 TALLY_FN void tally_raise_flags(int32_t *to, int32_t flags) {
     if (flags != 0 && (flags & ~tally_look32(to)) != 0) tally_or32(to, flags);

@@ -26,6 +26,11 @@ TALLY_FN void tally_place_piece(const tally_partition *partition, tally_piece_pl
 TALLY_FN int64_t tally_divided(int64_t a, int64_t b) {
     return (uint64_t)(a | b) >> 32 == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;
 }
+/* The first value of a row in memory: its outer index is row / inner, its inner index row % inner. */
+TALLY_FN int64_t tally_begin_of_row(int64_t row, int64_t length, int64_t inner) {
+    const int64_t outer = tally_divided(row, inner);
+    return outer * length * inner + (row - outer * inner);
+}
 /* Piece s. */
 TALLY_FN tally_piece_place tally_piece_of(const tally_partition *partition, int64_t s) {
     tally_piece_place p;
