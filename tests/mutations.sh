@@ -279,6 +279,8 @@ mutation zeros-not-signed src/cpu/exact_template.h 'if (from < to && !any_bit(bi
 mutation special-first-only src/cpu/exact_template.h 'i < n && total == total; i++' 'i < first + 1; i++'
 mutation expansions-vague src/cpu/results_template.h 'if (b->vague)' 'if (0)'
 mutation expansions-near src/cpu/expansions_template.h 'return ~tiny | is_far;' 'return ~tiny | ~is_far | is_far;'
+mutation expansions-alone src/cpu/expansions_template.h 'if (alone) fold_group(e[0]);' ''
+mutation scaled-alike src/cpu/exact.c 'tally__measure_tile(tile); /* subnormals have other digits now */' 'tile->x_extent = tile->y_extent = (tally__extent){.unit = tile->x_extent.unit - by_x};'
 mutation unscaled-ties src/cpu/results_template.h 'b->sure[s] &= (left < 0 ? -left : left) != times_power(1, -1075 - by);' '(void)left;'
 mutation plain-run-of-zeros src/cpu/exact_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_batch(&batch, offsets + s, some)' 'begin_batch(&batch, offsets, some)'

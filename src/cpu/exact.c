@@ -57,13 +57,13 @@ static double value_at(const tally__tile *tile, const void *x, int64_t i) {
     return (double)narrow;
 }
 
-void tally__take_out_specials(tally__tile *tile, bool skips, void *x_room, void *y_room) {
+void tally__take_out_specials(tally__tile *tile, bool skips, void *x_space, void *y_space) {
     const void *given = tile->x;
     tally__taken taken;
     if (!tile->x_extent.special && !tile->y_extent.special) return;
-    taken = tally__cpu_tiles()->take_out[tile->is_f64](tile->x, tile->y, tile->n, skips, x_room, y_room);
-    tile->y = tile->y != tile->x ? y_room : x_room;
-    tile->x = x_room;
+    taken = tally__cpu_tiles()->take_out[tile->is_f64](tile->x, tile->y, tile->n, skips, x_space, y_space);
+    tile->y = tile->y != tile->x ? y_space : x_space;
+    tile->x = x_space;
     tile->given = given;
     tile->present = taken.present;
     tile->specials = taken.specials;
@@ -233,36 +233,66 @@ bool tally__overreaches(const tally__tile *tile, int term) {
     return !in_reach(tile, term) || b.high > TALLY_LEVELS_HIGHEST ||
            (term == TALLY_TERM_PRODUCT && b.unit < TALLY_LEVELS_LOWEST);
 }
-void tally__scale_batch(tally__batch *batch, tally__tile *tile, int64_t apart, double *x_room, double *y_room,
-                        int64_t to_apart) {
-    const void *const x = tile->x, *const y = tile->y;
-    tally__cpu_tiles()->scale(x, apart, batch, x_room, to_apart, batch->scale_x);
-    tile->x = tile->y = x_room;
-    if (y != x) {
-        tally__cpu_tiles()->scale(y, apart, batch, y_room, to_apart, batch->scale_y);
-        tile->y = y_room;
-    } else
-        memcpy(batch->scale_y, batch->scale_x, sizeof batch->scale_y);
-    batch->scaled = 1;
+/* Divides n values by 2^exponent, in two steps, as the power may be no normal number. */
+static void divide_by_power(double *to, const char *x, int64_t n, int32_t exponent) {
+    const double once = tally_scale(1, -exponent / 2), again = tally_scale(1, -exponent - -exponent / 2);
+    for (int64_t i = 0; i < n; i++) {
+        double value;
+        memcpy(&value, x + i * (int64_t)sizeof value, sizeof value);
+        to[i] = value * once * again;
+    }
 }
-int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts parts) {
-    if (!batch->scaled && tally__overreaches(tile, term)) return 0;
-    return tally__cpu_tiles()->batch_expand[tile->is_f64][term](tile->x, tile->y, apart, batch, parts) ? TALLY_PARTS
-                                                                                                       : 0;
+void tally__scale_batch(tally__batch *batch, tally__tile *tile, double *x_space, double *y_space) {
+    enum { NEAR = 190 }; /* binades: squares stay in reach (kernels/sums/parts.h) */
+    const int32_t by_x = tile->x_extent.high, by_y = tile->y_extent.high;
+    batch->scaled = TALLY_SCALED_EACH;
+    if (by_x - tile->x_extent.unit >= NEAR || by_y - tile->y_extent.unit >= NEAR) return;
+    batch->scaled = TALLY_SCALED_ALIKE;
+    divide_by_power(x_space, tile->x, tile->n, by_x);
+    if (tile->y != tile->x) divide_by_power(y_space, tile->y, tile->n, by_y);
+    tile->y = tile->y == tile->x ? x_space : y_space;
+    tile->x = x_space;
+    tally__measure_tile(tile); /* subnormals have other digits now */
+    for (int s = 0; s < batch->count; s++) batch->scale_x[s] = by_x, batch->scale_y[s] = by_y;
 }
-int tally__sum_batch(tally__batch *batch, const tally__tile *tile, int term, tally__parts parts) {
-    const tally__tiles *tiles = tally__cpu_tiles();
-    int32_t units[TALLY_PARTS], given, additions = TALLY_BATCH_ADDITIONS;
-    double anchor[TALLY_PARTS];
-    if (!in_reach(tile, term)) return tally__expand_batch(batch, tile, 1, term, parts);
+int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts first,
+                        tally__parts second) {
+    tally__cpu_tiles()->batch_expand[tile->is_f64][term](tile->x, tile->y, apart, batch, first, second);
+    return TALLY_PARTS;
+}
+/* Plans levels for a term that there is a loop for: how many, or 0. */
+static int plan_batch(int32_t *units, const tally__batch *batch, const tally__tile *tile, int term) {
+    tally__batch_sum *const *const sum = tally__cpu_tiles()->batch_sum[tile->is_f64][term];
+    int32_t count, additions = TALLY_BATCH_ADDITIONS;
+    if (batch->scaled == TALLY_SCALED_EACH || !in_reach(tile, term)) return 0;
     while (batch->longest > 1 << additions) additions++;
-    given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
-    while (given > 0 && given <= TALLY_PARTS && tiles->batch_sum[tile->is_f64][term][given] == NULL)
-        given++; /* more levels will do */
-    if (given == 0 || given > TALLY_PARTS) return tally__expand_batch(batch, tile, 1, term, parts);
-    for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
-    tiles->batch_sum[tile->is_f64][term][given](tile->x, tile->y, batch, anchor, parts);
-    return given;
+    count = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
+    while (count > 0 && count <= TALLY_PARTS && sum[count] == NULL) count++; /* more levels will do */
+    return count <= TALLY_PARTS ? count : 0;
+}
+/* By so many levels, or expansions where there are none: the number of parts. */
+static int sum_terms(tally__batch *batch, const tally__tile *tile, int term, const int32_t *units, int count,
+                     tally__parts parts) {
+    double anchor[TALLY_PARTS];
+    if (count == 0) return tally__expand_batch(batch, tile, 1, term, parts, NULL);
+    for (int k = 0; k < count; k++) anchor[k] = tally_anchor(units[k]);
+    tally__cpu_tiles()->batch_sum[tile->is_f64][term][count](tile->x, tile->y, batch, anchor, parts);
+    return count;
+}
+void tally__sum_batch(tally__batch *batch, const tally__tile *tile, int first, bool products) {
+    int32_t units[TALLY_PARTS], product_units[TALLY_PARTS];
+    const int count = plan_batch(units, batch, tile, first),
+              product_count = products ? plan_batch(product_units, batch, tile, TALLY_TERM_PRODUCT) : 0;
+    batch->product_parts = 0;
+    if (products && count + product_count == 0 && first == TALLY_TERM_VALUE) {
+        batch->sum_parts = batch->product_parts =
+            tally__expand_batch(batch, tile, 1, TALLY_TERMS, batch->sums, batch->products);
+        return;
+    }
+    batch->sum_parts = sum_terms(batch, tile, first, units, count, batch->sums);
+    if (products)
+        batch->product_parts =
+            sum_terms(batch, tile, TALLY_TERM_PRODUCT, product_units, product_count, batch->products);
 }
 
 /* ---- columns ---- */

@@ -26,10 +26,11 @@ void tally__measure_tile(tally__tile *tile);
 /* Likewise, of rows of `lanes` values each, `stride` values apart. */
 void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride);
 
-/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to rooms for n values each (y_room:
- * two inputs only), with zeros in their place that change no sum, not even a sum of zeros. NaNs are noted, or skipped.
+/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to rooms for n values each
+ * (y_space: two inputs only), with zeros in their place that change no sum, not even a sum of zeros. NaNs are noted, or
+ * skipped.
  */
-void tally__take_out_specials(tally__tile *tile, bool skips, void *x_room, void *y_room);
+void tally__take_out_specials(tally__tile *tile, bool skips, void *x_space, void *y_space);
 
 /* Levels that tiles have in common, and what was counted in them so far: level k counts units of 2^unit[k]. */
 typedef struct tally__levels {
@@ -85,15 +86,17 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
 
 /* Whether f64 may not hold some term of a tile or what is left of it. */
 bool tally__overreaches(const tally__tile *tile, int term);
-/* Scales a tile of f64 for a batch, as tiles.h says of `scale`, to rooms; the tile is not measured again. */
-void tally__scale_batch(tally__batch *batch, tally__tile *tile, int64_t apart, double *x_room, double *y_room,
-                        int64_t to_apart);
-/* Sums the segments of a batch by their parts; the tile is what they cover. By levels, or where its values are too far
- * apart for these by expansions. Gives how many parts there are, or 0 where neither serves. */
-int tally__sum_batch(tally__batch *batch, const tally__tile *tile, int term, tally__parts parts);
-/* By expansions alone, if they serve; value k of segment s lies at places[s] + k * apart. Gives how many parts there
- * are, or 0. */
-int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts parts);
+/* Brings the terms of a batch in reach: all by the same power of two, to space for n values, where they are near enough
+ * to each other that this changes no digit. Otherwise each segment is to be scaled as it is added up. */
+void tally__scale_batch(tally__batch *batch, tally__tile *tile, double *x_space, double *y_space);
+/* Sums the segments of a batch by their parts; the tile is what they cover. Of terms `first` to batch->sums, of
+ * products, if they are asked for too, to batch->products. By levels, or where these do not hold the terms by
+ * expansions. */
+void tally__sum_batch(tally__batch *batch, const tally__tile *tile, int first, bool products);
+/* By expansions, the number of parts of which it gives; value k of segment s lies at places[s] + k * apart. term:
+ * TALLY_TERMS for values, and products to `second`. A tile that overreaches needs a batch that is scaled. */
+int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts first,
+                        tally__parts second);
 
 /* Levels of columns, for terms that are multiples of 2^lowest, below 2^high. */
 typedef struct tally__columns {

@@ -19,9 +19,6 @@ typedef struct panel_t {
     _Alignas(64) base_t x[block_values], y[TALLY_KERNEL_INPUTS == 2 ? block_values : 1];
     _Alignas(64) double held[2][TALLY_COLUMN_LEVELS * TALLY_COLUMN_MOST_LANES]; /* by columns of values, of products */
     int64_t lows[TALLY_COLUMN_MOST_LANES], highs[TALLY_COLUMN_MOST_LANES];
-#if TALLY_IS_F64
-    double scaled[TALLY_KERNEL_INPUTS][block_values];
-#endif
     int32_t places[block_values];      /* of what is taken out of a block */
     int32_t missing[panel_width];      /* values that are skipped */
     bool special[panel_width];         /* something was taken out of the column */
@@ -346,22 +343,18 @@ static __attribute__((noinline)) void open_far(panel_t *s, int64_t first, int64_
     batch->longest = batch->shortest = (int32_t)rows;
     for (int i = 0; i < batch->count; i++) batch->places[i] = i, batch->lengths[i] = (int32_t)rows;
     for (int i = batch->count; i < batch->padded; i++) batch->lengths[i] = 0;
-#if TALLY_IS_F64
-    bool overreaches = false;
-    for (int kind = first_kind; kind < term_kinds; kind++)
-        overreaches |= tally__overreaches(&far->tile, terms_of_kinds[kind]);
-    if (!overreaches) return;
-    tally__scale_batch(batch, &far->tile, far->apart, s->scaled[0], s->scaled[TALLY_KERNEL_INPUTS - 1], batch->count);
-    far->apart = batch->count;
-#endif
+    for (int kind = first_kind; kind < term_kinds && TALLY_IS_F64; kind++)
+        if (tally__overreaches(&far->tile, terms_of_kinds[kind])) batch->scaled = TALLY_SCALED_EACH;
 }
-/* The parts of the sums of a batch of columns from `first` on, with zeros behind them. Gives the number of parts; 0:
- * expansions do not serve either. */
+static bool needs_expansions(const panel_t *s, int kind) {
+    return (s->columns[kind].count == 0 || s->batch.scaled) && !no_terms(s, kind);
+}
+/* The parts of the sums of a batch of columns from `first` on, with zeros behind them. Gives the number of parts. */
 static int take_columns(const panel_t *s, int kind, int64_t first, const far_t *far, tally__batch *batch,
                         tally__parts parts) {
     const int count = s->columns[kind].count;
-    if ((count == 0 || batch->scaled) && !no_terms(s, kind))
-        return tally__expand_batch(batch, &far->tile, far->apart, terms_of_kinds[kind], parts);
+    if (needs_expansions(s, kind))
+        return tally__expand_batch(batch, &far->tile, far->apart, terms_of_kinds[kind], parts, NULL);
     for (int k = 0; k < count; k++) {
         const double *held = s->held[kind] + k * s->lanes + first, anchor = s->columns[kind].anchor[k];
         for (int i = 0; i < batch->count; i++) parts[k][i] = held[i] - anchor;
@@ -373,8 +366,8 @@ static int take_columns(const panel_t *s, int kind, int64_t first, const far_t *
     for (int i = 0; i < batch->padded; i++) parts[0][i] = 0; /* all terms are zeros */
     return 1;
 }
-/* The batch of the columns from `first` on, of a block of so many rows. False: their terms are too far apart. */
-static bool fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
+/* The batch of the columns from `first` on, of a block of so many rows. */
+static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
     tally__batch *batch = &s->batch;
     far_t far;
     batch->count = (int)(s->width - first < TALLY_BATCH_MOST ? s->width - first : TALLY_BATCH_MOST);
@@ -383,15 +376,16 @@ static bool fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
     batch->product_parts = batch->lost = batch->scaled = batch->vague = 0;
     batch->of_products = first_kind == 1;
     if (s->is_far) open_far(s, first, rows, &far);
-    batch->sum_parts = take_columns(s, first_kind, first, &far, batch, batch->sums);
-    if (batch->sum_parts == 0) return false;
-    if (first_kind + 1 < term_kinds) {
-        batch->product_parts = take_columns(s, first_kind + 1, first, &far, batch, batch->products);
-        if (batch->product_parts == 0) return false;
+    if (first_kind + 1 < term_kinds && needs_expansions(s, 0) && needs_expansions(s, 1))
+        batch->sum_parts = batch->product_parts =
+            tally__expand_batch(batch, &far.tile, far.apart, TALLY_TERMS, batch->sums, batch->products);
+    else {
+        batch->sum_parts = take_columns(s, first_kind, first, &far, batch, batch->sums);
+        if (first_kind + 1 < term_kinds)
+            batch->product_parts = take_columns(s, first_kind + 1, first, &far, batch, batch->products);
     }
     for (int i = 0; i < batch->count; i++) batch->lengths[i] = (int32_t)rows - s->missing[first + i];
     for (int i = batch->count; i < batch->padded; i++) batch->lengths[i] = 0;
-    return true;
 }
 /* One column by itself. Gives whether it has no values. */
 static bool reduce_column(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
@@ -435,21 +429,20 @@ static void sign_columns(const panel_t *s, int64_t first, const raw_t *x, const 
         if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);
     }
 }
-/* The results of columns that are one block, from their parts. False: their terms are too far apart. */
-static bool finalize_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+/* The results of columns that are one block, from their parts. */
+static void finalize_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
                            int64_t stride, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     read_block(kernel, s, x, y, rows, stride, NULL);
     sum_block(s, rows);
     fold_keys(s);
     for (int64_t first = 0; first < s->width; first += TALLY_BATCH_MOST) {
-        if (!fill_batch(s, first, rows, final->ddof)) return false;
+        fill_batch(s, first, rows, final->ddof);
         finalize_batch(&s->batch, s->lows + first, s->highs + first, final, results + first * bytes);
         if (TALLY_HAS_MINUS_ZEROS && has_zeros(&s->batch)) sign_columns(s, first, x, y, rows, stride, final, results);
         if (s->batch.unsure > 0 || s->taken)
             finish_columns(kernel, s, first, x, y, rows, stride, final, results, empty);
     }
-    return true;
 }
 
 /* The nodes of a panel, which may be many blocks. */
@@ -492,7 +485,8 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
         bool empty = false;
         lay_out(s, one_block && few < most ? few : most, stride);
         clear_panel(s);
-        if (one_block && rows <= block_rows(s) && finalize_panel(kernel, s, x, y, rows, stride, final, to, &empty)) {
+        if (one_block && rows <= block_rows(s)) {
+            finalize_panel(kernel, s, x, y, rows, stride, final, to, &empty);
             flags |= empty ? TALLY_FLAG_EMPTY : 0;
             continue;
         }

@@ -215,7 +215,7 @@ TALLY_FN bool bring_in_reach(tally__batch *batch) {
         is_far |= batch->scale_x[s] != 0;
     }
     if (!is_far) return false;
-    batch->scaled = 1;
+    batch->scaled = TALLY_SCALED_EACH;
     batch->of_products = 0;
     for (int s = 0; s < batch->count; s++)
         for (int k = 0; k < batch->sum_parts && batch->scale_x[s] != 0; k++) batch->sums[k][s] *= 0x1p700;
@@ -324,6 +324,20 @@ static bool reduce_few(const raw_t *x, const raw_t *y, int64_t n, const tally_fi
     return true;
 }
 
+/* The standard deviation of two f64 that is half of what they differ by: many a tie, which parts do not decide. False:
+ * it is another, or not a normal number. */
+TALLY_FN bool reduce_two(const raw_t *x, int64_t n, const tally_final *final, void *result) {
+#if TALLY_IS_F64 && TALLY_HAS_SPREAD && !TALLY_HAS_KEYS
+    if (n != 2 || !final->root || final->ddof != 0 || final->format.digits != 53) return false;
+    const double half = (x[0] < x[1] ? x[1] - x[0] : x[0] - x[1]) / 2;
+    if (!(half >= 0x1p-1022 && half < tally_infinity_f64())) return false;
+    tally_put(result, half, final->format);
+    return true;
+#else
+    (void)x, (void)n, (void) final, (void)result;
+    return false;
+#endif
+}
 static bool reduce_run(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t n, const tally_final *final,
                        void *result) {
     union {
@@ -332,6 +346,7 @@ static bool reduce_run(const tally__kernel *kernel, const raw_t *x, const raw_t 
     } run;
     total_t total;
     bool empty = false;
+    if (reduce_two(x, n, final, result)) return false;
     if (n > 0 && n <= TALLY_FEW_TILES * tile_values && reduce_few(x, y, n, final, result, &empty)) return empty;
     reduce_leaves(kernel, x, y, n, 0, &run.head);
     total = total_of(&run.node);
@@ -450,13 +465,12 @@ static void redo_specials(const tally__kernel *kernel, const raw_t *x, const raw
 
 #include "cpu/exact_plain_template.h"
 
-/* Up to TALLY_BATCH_MOST segments of TALLY_BATCH_VALUES values in all, together. False: nothing was done. */
-static bool reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const int64_t *offsets, int count,
+/* Up to TALLY_BATCH_MOST segments of TALLY_BATCH_VALUES values in all, one at least, together. */
+static void reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const int64_t *offsets, int count,
                          const tally_final *final, char *results, bool *empty) {
     int64_t n = offsets[count] - offsets[0], lows[TALLY_BATCH_MOST], highs[TALLY_BATCH_MOST];
     tally__batch batch;
     tally__tile tile;
-    if (n == 0) return false;
     x += offsets[0];
     y += offsets[0];
 #if TALLY_BYTES == 2
@@ -482,33 +496,20 @@ static bool reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_
     if (tile.y_extent.zeros) tile.y_extent.high = tile.y_extent.unit = 0;
     tally__cpu_tiles()->begin_batch(&batch, offsets, count);
     batch.ddof = final->ddof;
-    batch.product_parts = 0;
     batch.of_products = !TALLY_HAS_SUM;
 #if TALLY_HAS_KEYS
     tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &batch, lows, highs);
 #endif
+    const void *const a = tile.x, *const b = tile.y;
 #if TALLY_IS_F64
     double scaled[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
     if (tally__overreaches(&tile, TALLY_FIRST_TERM) ||
-        (TALLY_HAS_PRODUCTS && tally__overreaches(&tile, TALLY_TERM_PRODUCT))) {
-        tally__scale_batch(&batch, &tile, 1, scaled[0], scaled[TALLY_KERNEL_INPUTS - 1], 1);
-        tally__measure_tile(&tile);
-    }
+        (TALLY_HAS_PRODUCTS && tally__overreaches(&tile, TALLY_TERM_PRODUCT)))
+        tally__scale_batch(&batch, &tile, scaled[0], scaled[TALLY_KERNEL_INPUTS - 1]);
 #endif
-#if TALLY_HAS_SUM
-    batch.sum_parts = tally__sum_batch(&batch, &tile, TALLY_SUM_TERM, batch.sums);
-    if (batch.sum_parts == 0) return false;
-#if TALLY_HAS_PRODUCTS
-    batch.product_parts = tally__sum_batch(&batch, &tile, TALLY_TERM_PRODUCT, batch.products);
-    if (batch.product_parts == 0) return false;
-#endif
-#else
-    batch.sum_parts = tally__sum_batch(&batch, &tile, TALLY_TERM_PRODUCT, batch.sums);
-    if (batch.sum_parts == 0) return false;
-#endif
-    finish_batch(kernel, x, y, tile.x, tile.y, &batch, lows, highs, final, results, empty);
+    tally__sum_batch(&batch, &tile, TALLY_FIRST_TERM, TALLY_HAS_SUM && TALLY_HAS_PRODUCTS);
+    finish_batch(kernel, x, y, a, b, &batch, lows, highs, final, results, empty);
     redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
-    return true;
 }
 
 static int dense_segments(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
@@ -523,8 +524,7 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
     int64_t again =
         0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
     int refusals = 0;
-    int most = TALLY_BATCH_MOST /
-               2; /* segments of a batch: more where they are short, fewer for a while where one was refused */
+    int most = TALLY_BATCH_MOST / 2; /* segments of a batch: more where they are short */
     (void)limit;
     for (int64_t at = 0; at < count;) {
         const int64_t *from = offsets + at;
@@ -541,15 +541,11 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
         }
         int batch = (int)(count - at < most ? count - at : most);
         if (from[batch] - from[0] > TALLY_BATCH_VALUES) batch = tally__fitting(from, batch, TALLY_BATCH_MOST);
-        if (of_parts && batch > 1 && from[batch] - from[0] <= TALLY_BATCH_VALUES &&
-            reduce_batch(kernel, x, y, from, batch, final, to, &empty)) {
+        const int64_t values = from[batch] - from[0];
+        if (of_parts && batch > 1 && values > 0 && values <= TALLY_BATCH_VALUES) {
+            reduce_batch(kernel, x, y, from, batch, final, to, &empty);
             at += batch;
-            int usual = from[batch] - from[0] <= TALLY_BATCH_VALUES / 4 ? TALLY_BATCH_MOST : TALLY_BATCH_MOST / 2;
-            most = 2 * most < usual ? 2 * most : usual;
-            continue;
-        }
-        if (of_parts && batch > 4) {
-            most = batch / 4;
+            most = values <= TALLY_BATCH_VALUES / 4 ? TALLY_BATCH_MOST : TALLY_BATCH_MOST / 2;
             continue;
         }
         for (int s = 0; s < batch; s++, at++) {

@@ -1,10 +1,17 @@
 /* Short segments whose values no levels hold together: a vector lane adds up a segment in an expansion of three doubles
  * (Shewchuk, "Adaptive precision floating-point arithmetic", 1997). What falls below the third is added up with
  * rounding; of that only the sign matters, and a segment where it is not certain is marked. Segments are taken in the
- * order of their lengths, so that the lanes of a group have about as many values. Part of tiles_template.h; no include
- * guard. */
+ * order of their lengths, so that the lanes of a group have about as many values; one that is far longer than others is
+ * dealt out to all lanes of a group of its own. Values are scaled, where they must be, as they are added. Part of
+ * tiles_template.h; no include guard. */
 
-enum { EXPANSION_GROUP = 8, EXPANSION_VECTORS = EXPANSION_GROUP / WIDTH, EXPANSION_LENGTHS = 256 };
+enum {
+    EXPANSION_GROUP = 8,
+    EXPANSION_VECTORS = EXPANSION_GROUP / WIDTH,
+    EXPANSION_ALONE = 48,    /* rows that are as much work as to join the lanes of one segment */
+    EXPANSION_LENGTHS = 128, /* longer ones are not told apart */
+    EXPANSION_ROWS = 32      /* rows of a group that are turned together, a multiple of 8 */
+};
 
 /* The segments by length, the longest last. */
 static TALLY_TARGET void order_by_length(const tally__batch *batch, int32_t *order) {
@@ -16,193 +23,130 @@ static TALLY_TARGET void order_by_length(const tally__batch *batch, int32_t *ord
 #undef TALLY_BUCKET
 }
 
-/* a + b, which a becomes, and what rounding drops, which b becomes. */
+/* a + b, which a becomes, and what rounding drops, which b becomes; half of it by the multipliers (see less). */
 TALLY_INLINE TALLY_TARGET void vector_two_sum(wide *a, wide *b) {
-    const wide sum = *a + *b, from_b = sum - *a;
-    *b = (*a - (sum - from_b)) + (*b - from_b);
+    const wide sum = *a + *b, from_b = less(sum, *a);
+    *b = less(*a, sum - from_b) + less(*b, from_b);
     *a = sum;
 }
 
-/* EXPANSION_VECTORS vectors of each: the expansion, what fell below it, and the sizes of that. Of scaled terms, whether
- * any is too small to be exact, above and below 0. */
+/* The expansions of a vector of lanes, what fell below them, and the sizes of that. Of scaled terms, whether any is too
+ * small to be exact, above and below 0. */
 typedef struct expansion {
-    wide part[3][EXPANSION_VECTORS], below[EXPANSION_VECTORS], size[EXPANSION_VECTORS];
-    units plus[EXPANSION_VECTORS], minus[EXPANSION_VECTORS];
+    wide part[3], below, size;
+    units plus, minus;
 } expansion;
 
-TALLY_INLINE TALLY_TARGET void expansion_add(expansion *e, const int g, wide v) {
+TALLY_INLINE TALLY_TARGET void expansion_add(expansion *e, wide v) {
 #pragma GCC unroll 3
-    for (int p = 0; p < 3; p++) vector_two_sum(&e->part[p][g], &v);
-    e->below[g] += v;
-    e->size[g] += magnitude_of(v);
+    for (int p = 0; p < 3; p++) vector_two_sum(&e->part[p], &v);
+    e->below += v;
+    e->size += magnitude_of(v);
 }
 /* Makes the parts those of a sum: each below the last digit of the one before. */
-TALLY_INLINE TALLY_TARGET void expansion_normalize(expansion *e, const int g) {
+TALLY_INLINE TALLY_TARGET void expansion_normalize(expansion *e) {
     for (int pass = 0; pass < 2; pass++) {
-        vector_two_sum(&e->part[2][g], &e->below[g]);
-        vector_two_sum(&e->part[1][g], &e->part[2][g]);
-        vector_two_sum(&e->part[0][g], &e->part[1][g]);
+        vector_two_sum(&e->part[2], &e->below);
+        vector_two_sum(&e->part[1], &e->part[2]);
+        vector_two_sum(&e->part[0], &e->part[1]);
     }
-    vector_two_sum(&e->part[1][g], &e->part[2][g]);
-    vector_two_sum(&e->part[2][g], &e->below[g]);
+    vector_two_sum(&e->part[1], &e->part[2]);
+    vector_two_sum(&e->part[2], &e->below);
 }
 
-/* What is left of a scaled term where it, of such a size, is too small: 0. */
-TALLY_INLINE TALLY_TARGET wide without_tiny(expansion *e, const int g, wide term, wide size, units there, units minus) {
-    const units tiny = (size < TALLY_SCALED_LEAST) & there;
-    e->plus[g] |= tiny & ~minus;
-    e->minus[g] |= tiny & minus;
-    return (wide)((units)term & ~tiny);
-}
+/* ---- the values of a group ---- */
 
-/* The segments of a group: where value k of each lies, and how many it has. */
+/* Lane j has the values k * apart behind places[j], k < lengths[j]. */
 typedef struct expansion_group {
-    int64_t places[EXPANSION_GROUP];
+    int64_t places[EXPANSION_GROUP], apart;
     int32_t lengths[EXPANSION_GROUP], shortest, longest;
-    int beside; /* they lie side by side */
+    int beside; /* lanes lie side by side */
 } expansion_group;
-TALLY_INLINE TALLY_TARGET void open_group(expansion_group *group, const tally__batch *batch, const int32_t *order) {
-    const int last = order[EXPANSION_GROUP - 1], real = last < batch->count ? last : order[0];
+TALLY_INLINE void measure_group(expansion_group *group) {
     group->shortest = INT32_MAX;
     group->longest = 0;
     group->beside = 1;
     for (int j = 0; j < EXPANSION_GROUP; j++) {
-        const int s = order[j] < batch->count ? order[j] : real; /* what pads a batch goes along with another */
-        group->places[j] = batch->places[s];
-        group->lengths[j] = batch->lengths[s];
         group->shortest = group->lengths[j] < group->shortest ? group->lengths[j] : group->shortest;
         group->longest = group->lengths[j] > group->longest ? group->lengths[j] : group->longest;
         group->beside &= group->places[j] == group->places[0] + j;
     }
 }
+/* `count` segments, a lane for each; other lanes have no values. */
+TALLY_INLINE void open_group(expansion_group *group, const tally__batch *batch, int64_t apart, const int32_t *order,
+                             int count) {
+    group->apart = apart;
+    group->places[0] = 0;
+    for (int j = 0; j < EXPANSION_GROUP; j++) {
+        group->lengths[j] = j < count ? batch->lengths[order[j]] : 0;
+        group->places[j] = group->lengths[j] > 0 ? batch->places[order[j]] : group->places[0] + j;
+    }
+    measure_group(group);
+}
+/* One segment, dealt out to all lanes. */
+TALLY_INLINE void open_alone(expansion_group *group, int64_t place, int32_t length) {
+    group->apart = EXPANSION_GROUP;
+    for (int j = 0; j < EXPANSION_GROUP; j++) {
+        group->places[j] = place + j;
+        group->lengths[j] = (length + EXPANSION_GROUP - 1 - j) / EXPANSION_GROUP;
+    }
+    measure_group(group);
+}
 
-/* Value k of each of a group's segments, 0 behind their ends, as the terms of the sum; products of f64 are two. */
+typedef double turned_rows[EXPANSION_ROWS][EXPANSION_GROUP];
+#if defined(TALLY_ISA_AVX512)
+/* Eight values of each lane from value k on, which lie side by side, as eight rows. */
+TALLY_INLINE TALLY_TARGET void turn_eight(const int is_f64, double (*rows)[EXPANSION_GROUP], const void *x,
+                                          const expansion_group *group, int32_t k) {
+    __m512d a[8], b[8];
+#pragma GCC unroll 8
+    for (int j = 0; j < 8; j++) {
+        const int32_t left = group->lengths[j] - k;
+        const __mmask8 there = (__mmask8)_bzhi_u32(0xff, left < 0 ? 0 : left > 8 ? 8 : (uint32_t)left);
+        a[j] = is_f64 ? _mm512_maskz_loadu_pd(there, (const double *)x + group->places[j] + k)
+                      : _mm512_cvtps_pd(_mm256_maskz_loadu_ps(there, (const float *)x + group->places[j] + k));
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < 8; j += 2) {
+        b[j] = _mm512_unpacklo_pd(a[j], a[j + 1]);
+        b[j + 1] = _mm512_unpackhi_pd(a[j], a[j + 1]);
+    }
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; j++) { /* rows j, j + 2, j + 4 and j + 6 */
+        const __m512d low = _mm512_shuffle_f64x2(b[j], b[j + 2], 0x88),
+                      low_too = _mm512_shuffle_f64x2(b[j + 4], b[j + 6], 0x88),
+                      high = _mm512_shuffle_f64x2(b[j], b[j + 2], 0xdd),
+                      high_too = _mm512_shuffle_f64x2(b[j + 4], b[j + 6], 0xdd);
+        _mm512_store_pd(rows[j], _mm512_shuffle_f64x2(low, low_too, 0x88));
+        _mm512_store_pd(rows[j + 2], _mm512_shuffle_f64x2(high, high_too, 0x88));
+        _mm512_store_pd(rows[j + 4], _mm512_shuffle_f64x2(low, low_too, 0xdd));
+        _mm512_store_pd(rows[j + 6], _mm512_shuffle_f64x2(high, high_too, 0xdd));
+    }
+}
+#endif
 TALLY_INLINE TALLY_TARGET double value_of(const int is_f64, const void *x, int64_t i) {
     return is_f64 ? ((const double_anywhere *)x)[i] : (double)((const float_anywhere *)x)[i];
 }
-enum { SOME_THERE, ALL_THERE, SIDE_BY_SIDE };
-TALLY_INLINE TALLY_TARGET void take_across(expansion *e, const int is_f64, const int kind, const void *x, const void *y,
-                                           const expansion_group *group, int k, int64_t at, const int how,
-                                           const int scaled) {
-    double a[EXPANSION_GROUP], b[EXPANSION_GROUP];
-#pragma GCC unroll 8
-    for (int j = 0; j < EXPANSION_GROUP && how != SIDE_BY_SIDE; j++) {
-        const int is_there = how == ALL_THERE || k < group->lengths[j];
-        a[j] = is_there ? value_of(is_f64, x, group->places[j] + at) : 0;
-        if (kind == TALLY_TERM_PRODUCT) b[j] = is_there ? value_of(is_f64, y, group->places[j] + at) : 0;
-    }
+/* Values first, first + 1 ... of each lane as rows, with zeros behind the ends. */
+TALLY_INLINE TALLY_TARGET void turn(const int is_f64, double (*rows)[EXPANSION_GROUP], const void *x,
+                                    const expansion_group *group, int32_t first, int32_t count) {
+    int32_t r = 0;
+#if defined(TALLY_ISA_AVX512)
+    for (; group->apart == 1 && !(group->beside && group->longest == 1) && r < count; r += 8)
+        turn_eight(is_f64, rows + r, x, group, first + r);
+#endif
+    for (; group->beside && r < count && first + r < group->shortest; r++)
 #pragma GCC unroll 4
-    for (int g = 0; g < EXPANSION_VECTORS; g++) {
-        const int64_t i = group->places[0] + at + g * WIDTH;
-        wide v = how == SIDE_BY_SIDE ? load(is_f64, x, i) : load_f64(a, g * WIDTH);
-        if (kind == TALLY_TERM_MAGNITUDE) v = magnitude_of(v);
-        if (scaled && kind != TALLY_TERM_PRODUCT) v = without_tiny(e, g, v, magnitude_of(v), v != 0, v < 0);
-        if (kind == TALLY_TERM_PRODUCT) {
-            const wide w = how == SIDE_BY_SIDE ? load(is_f64, y, i) : load_f64(b, g * WIDTH);
-            if (scaled) v = without_tiny(e, g, v, magnitude_of(v * w), (v != 0) & (w != 0), ((units)v ^ (units)w) < 0);
-            const wide product = v * w;
-            if (is_f64) expansion_add(e, g, product_rest(v, w, product));
-            v = product;
-        }
-        expansion_add(e, g, v);
+        for (int g = 0; g < EXPANSION_VECTORS; g++)
+            *(wide *)(rows[r] + g * WIDTH) = load(is_f64, x, group->places[0] + (first + r) * group->apart + g * WIDTH);
+    for (int j = 0; j < EXPANSION_GROUP && r < count; j++) {
+        const int32_t left = group->lengths[j] - first, there = left < count ? left : count;
+        const int64_t from = group->places[j] + first * group->apart;
+        int32_t k = r;
+        for (; k < there; k++) rows[k][j] = value_of(is_f64, x, from + k * group->apart);
+        for (; k < count; k++) rows[k][j] = 0;
     }
 }
-
-/* Adds what was too small, of which only the sign is known, to the parts of a sum. All of it is below 2^-945: the first
- * part is 2^245 times as large, and the others are 0 or large enough to decide the sign of what they and it add up to.
- * So its own sign matters only behind a last part that is 0, and not behind three parts, as no tie has so many digits.
- * Gives whether that is so. */
-TALLY_INLINE TALLY_TARGET units add_tiny(const expansion *e, const int g, units is_exact, wide *last, units *vague) {
-    const units tiny = e->plus[g] | e->minus[g], both = e->plus[g] & e->minus[g];
-    const wide middle = e->part[1][g], end = e->part[2][g];
-    const units is_far = (magnitude_of(e->part[0][g]) >= 0x1p-700) &
-                         ((middle == 0) | (magnitude_of(middle) >= 0x1p-940)) &
-                         ((end == 0) | (magnitude_of(end) >= 0x1p-940));
-    const units is_last = is_exact & tiny & (end == 0), is_vague = is_last & both;
-    const units one_sign = (units)((wide){0} + 0x1p-1000) | (e->minus[g] & INT64_MIN);
-    const units either = (units)((wide){0} + TALLY_VAGUE);
-    *last = (wide)(((units)*last & ~is_last) | (one_sign & is_last & ~both) | (either & is_vague));
-    *vague |= is_vague;
-    return ~tiny | is_far;
-}
-
-/* The parts of the group's sums, the last one rounded to odd; the first a NaN where the rest is not certain. */
-TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, tally__batch *batch, tally__parts parts,
-                                         const int scaled) {
-    _Alignas(64) double part[3][EXPANSION_GROUP];
-    units lost = {0}, vague = {0};
-    for (int g = 0; g < EXPANSION_VECTORS; g++) {
-        expansion_normalize(e, g);
-        const wide rest = e->below[g];
-        wide last = e->part[2][g];
-        const units is_exact = (rest == 0) & (e->size[g] == 0);
-        const units is_certain = (magnitude_of(rest) > e->size[g] * 0x1p-40) &
-                                 (magnitude_of(last) <= magnitude_of(e->part[0][g]) * 0x1p-100);
-        units is_sure = is_exact | is_certain;
-        if (scaled) is_sure &= add_tiny(e, g, is_exact, &last, &vague);
-        const units bits = (units)last, to_even = (bits & 1) - 1;          /* of tally_to_odd */
-        const units up = (units)((rest > 0) == (last > 0));                /* -1: away from 0 */
-        *(units *)(part[0] + g * WIDTH) = (units)e->part[0][g] | ~is_sure; /* a NaN */
-        *(wide *)(part[1] + g * WIDTH) = e->part[1][g];
-        *(units *)(part[2] + g * WIDTH) = bits + (((up & 2) - 1) & (units)(rest != 0) & to_even);
-        lost |= ~is_sure;
-    }
-    for (int g = 0; g < WIDTH; g++) batch->lost |= lost[g] != 0, batch->vague |= vague[g] != 0;
-    for (int p = 0; p < 3; p++)
-        for (int j = 0; j < EXPANSION_GROUP; j++) parts[p][order[j]] = part[p][j];
-}
-
-/* False: the lanes would idle, as few segments have most of the values. */
-TALLY_INLINE TALLY_TARGET bool expand_batch(const int is_f64, const int kind, const void *x, const void *y,
-                                            int64_t apart, tally__batch *batch, tally__parts parts, const int scaled) {
-    int32_t order[TALLY_BATCH_MOST];
-    int64_t steps = 0, values = 0;
-    if (batch->shortest < batch->longest)
-        order_by_length(batch, order);
-    else
-        for (int s = 0; s < batch->padded; s++) order[s] = s;
-    for (int first = 0; first < batch->padded; first += EXPANSION_GROUP) {
-        int32_t longest = 0;
-        for (int j = 0; j < EXPANSION_GROUP; j++) {
-            const int32_t n = batch->lengths[order[first + j]];
-            longest = n > longest ? n : longest;
-            values += n;
-        }
-        steps += longest;
-    }
-    if (steps * EXPANSION_GROUP > 3 * values + 4 * batch->padded) return false;
-    for (int first = 0; first < batch->padded; first += EXPANSION_GROUP) {
-        expansion_group group;
-        expansion e;
-        int64_t at = 0;
-        int k = 0;
-        memset(&e, 0, scaled ? sizeof e : offsetof(expansion, plus));
-        open_group(&group, batch, order + first);
-#define TALLY_TAKE(how) take_across(&e, is_f64, kind, x, y, &group, k, at, how, scaled)
-        if (group.beside && group.shortest == group.longest)
-            for (; k < group.longest; k++, at += apart) TALLY_TAKE(SIDE_BY_SIDE);
-        for (; k < group.shortest; k++, at += apart) TALLY_TAKE(ALL_THERE);
-        for (; k < group.longest; k++, at += apart) TALLY_TAKE(SOME_THERE);
-#undef TALLY_TAKE
-        end_group(&e, order + first, batch, parts, scaled);
-    }
-    return true;
-}
-
-#define TALLY_EXPANSION(type, is_f64, name, kind)                                                                     \
-    static TALLY_TARGET bool expand_##type##_##name(const void *x, const void *y, int64_t apart, tally__batch *batch, \
-                                                    tally__parts parts) {                                             \
-        return is_f64 && batch->scaled ? expand_batch(is_f64, kind, x, y, apart, batch, parts, 1)                     \
-                                       : expand_batch(is_f64, kind, x, y, apart, batch, parts, 0);                    \
-    }
-#define TALLY_EXPANSIONS(X)                    \
-    X(f32, 0, value, TALLY_TERM_VALUE)         \
-    X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE) \
-    X(f32, 0, product, TALLY_TERM_PRODUCT)     \
-    X(f64, 1, value, TALLY_TERM_VALUE)         \
-    X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE) \
-    X(f64, 1, product, TALLY_TERM_PRODUCT)
-TALLY_EXPANSIONS(TALLY_EXPANSION)
 
 /* ---- scaling ---- */
 
@@ -213,35 +157,244 @@ TALLY_INLINE double times_power(double x, int32_t exponent) {
 }
 /* Of the largest magnitude as bits. */
 TALLY_INLINE int32_t exponent_of(int64_t bits) {
-    if (bits == 0) return 0;
-    return bits >> 52 != 0 ? (int32_t)(bits >> 52) - 1023 : -1011 - __builtin_clzll((uint64_t)bits);
+    const int64_t normal = (bits >> 52) - 1023, subnormal = (tally_bits_f64((double)bits) >> 52) - 1023 - 1074;
+    return (int32_t)(bits == 0 ? 0 : bits >> 52 != 0 ? normal : subnormal);
 }
-static TALLY_TARGET void scale(const void *x, int64_t apart, const tally__batch *batch, double *to, int64_t to_apart,
-                               int32_t *scales) {
-    const double_anywhere *from = x;
-    const int64_t rows = apart == 1 ? 1 : batch->lengths[0]; /* of columns, or all values side by side */
-    int64_t most[TALLY_BATCH_MOST] = {0};
-    double once[TALLY_BATCH_MOST], again[TALLY_BATCH_MOST];
-    for (int64_t r = 0; r < rows; r++)
-        for (int s = 0; s < batch->count; s++) {
-            const int64_t at = batch->places[s] + r * apart, n = apart == 1 ? batch->lengths[s] : 1;
-            for (int64_t k = 0; k < n; k++) {
-                const int64_t size = tally_bits_f64(from[at + k]) & INT64_MAX;
-                most[s] = size > most[s] ? size : most[s];
+/* The powers of two that leave the largest value of each lane between 1 and 2, by two factors. */
+typedef struct expansion_scale {
+    _Alignas(64) double once[EXPANSION_GROUP], again[EXPANSION_GROUP];
+    int32_t exponents[EXPANSION_GROUP];
+} expansion_scale;
+TALLY_INLINE TALLY_TARGET void scale_of(expansion_scale *scale, const void *x, const expansion_group *group,
+                                        const int alone) {
+    _Alignas(64) turned_rows rows;
+    _Alignas(64) int64_t most[EXPANSION_GROUP] = {0};
+    for (int32_t k = 0; k < group->longest; k += EXPANSION_ROWS) {
+        const int32_t some = group->longest - k < EXPANSION_ROWS ? group->longest - k : EXPANSION_ROWS;
+        turn(1, rows, x, group, k, some);
+        for (int32_t r = 0; r < some; r++)
+#pragma GCC unroll 4
+            for (int g = 0; g < EXPANSION_VECTORS; g++) {
+                const units size = (units) * (const wide *)(rows[r] + g * WIDTH) & INT64_MAX,
+                            before = *(const units *)(most + g * WIDTH), larger = size > before;
+                *(units *)(most + g * WIDTH) = (size & larger) | (before & ~larger);
             }
-        }
-    for (int s = 0; s < batch->count; s++) {
-        scales[s] = exponent_of(most[s]);
-        once[s] = power_of_two(-scales[s] / 2);
-        again[s] = power_of_two(-scales[s] - -scales[s] / 2);
     }
-    for (int64_t r = 0; r < rows; r++)
-        for (int s = 0; s < batch->count; s++) {
-            const int64_t at = batch->places[s], n = apart == 1 ? batch->lengths[s] : 1;
-            for (int64_t k = 0; k < n; k++) {
-                const double value = from[at + r * apart + k], scaled = value * once[s] * again[s];
-                const int64_t least = (tally_bits_f64(value) & INT64_MIN) | 1; /* 2^-1074 */
-                to[at + r * to_apart + k] = scaled == 0 && value != 0 ? tally_from_bits_f64(least) : scaled;
-            }
-        }
+    for (int j = 1; j < EXPANSION_GROUP && alone; j++) most[0] = most[j] > most[0] ? most[j] : most[0];
+    for (int j = 1; j < EXPANSION_GROUP && alone; j++) most[j] = most[0];
+    for (int j = 0; j < EXPANSION_GROUP; j++) {
+        const int32_t by = exponent_of(most[j]);
+        scale->exponents[j] = by;
+        scale->once[j] = power_of_two(-by / 2);
+        scale->again[j] = power_of_two(-by - -by / 2);
+    }
 }
+/* A value scaled; what would be below TALLY_SCALED_LEAST may be rounded, even to 0. */
+TALLY_INLINE TALLY_TARGET wide scaled_by(wide v, const expansion_scale *scale, const int g) {
+    return v * *(const wide *)(scale->once + g * WIDTH) * *(const wide *)(scale->again + g * WIDTH);
+}
+/* What is left of a scaled term where it, of such a size, is too small: 0. */
+TALLY_INLINE TALLY_TARGET wide without_tiny(expansion *e, wide term, wide size, units there, units minus) {
+    const units tiny = (size < TALLY_SCALED_LEAST) & there;
+    e->plus |= tiny & ~minus;
+    e->minus |= tiny & minus;
+    return (wide)((units)term & ~tiny);
+}
+
+/* ---- sums ---- */
+
+/* What expansions add up: values or magnitudes (a TALLY_TERM_..., or none), and products. */
+enum { EXPANSION_KINDS = 2, NO_TERM = -1 };
+typedef expansion expansions[EXPANSION_KINDS][EXPANSION_VECTORS];
+
+/* Adds rows to the expansions of vector g. Products of f64 are two terms. */
+TALLY_INLINE TALLY_TARGET void add_rows(expansions all, const int g, const int is_f64, const int kind,
+                                        const int products, double (*x)[EXPANSION_GROUP], double (*y)[EXPANSION_GROUP],
+                                        int32_t count, const expansion_scale *scales, const int scaled) {
+    expansion e = all[0][g], p = all[1][g];
+    for (int32_t r = 0; r < count; r++) {
+        const wide a = *(const wide *)(x[r] + g * WIDTH), v = scaled ? scaled_by(a, &scales[0], g) : a;
+        if (kind != NO_TERM) {
+            wide term = kind == TALLY_TERM_MAGNITUDE ? magnitude_of(v) : v;
+            if (scaled) term = without_tiny(&e, term, magnitude_of(v), a != 0, (units)term < 0);
+            expansion_add(&e, term);
+        }
+        if (products) {
+            const wide b = *(const wide *)(y[r] + g * WIDTH), w = scaled ? scaled_by(b, &scales[1], g) : b;
+            wide u = v;
+            if (scaled) u = without_tiny(&p, v, magnitude_of(v * w), (a != 0) & (b != 0), ((units)a ^ (units)b) < 0);
+            const wide product = u * w;
+            if (is_f64) expansion_add(&p, product_rest(u, w, product));
+            expansion_add(&p, product);
+        }
+    }
+    all[0][g] = e;
+    all[1][g] = p;
+}
+TALLY_INLINE TALLY_TARGET void add_group(expansions e, const int is_f64, const int kind, const int products,
+                                         const void *x, const void *y, const expansion_group *group,
+                                         const expansion_scale *scales, const int scaled) {
+    _Alignas(64) turned_rows rows[2];
+    const int two = products && x != y;
+    for (int32_t k = 0; k < group->longest; k += EXPANSION_ROWS) {
+        const int32_t some = group->longest - k < EXPANSION_ROWS ? group->longest - k : EXPANSION_ROWS;
+        turn(is_f64, rows[0], x, group, k, some);
+        if (two) turn(is_f64, rows[1], y, group, k, some);
+#pragma GCC unroll 4
+        for (int g = 0; g < EXPANSION_VECTORS; g++)
+            add_rows(e, g, is_f64, kind, products, rows[0], rows[two], some, scales, scaled);
+    }
+}
+/* Joins all lanes in the first one. */
+TALLY_INLINE TALLY_TARGET void fold_group(expansion *e) {
+    enum { KEPT = 7 };
+    _Alignas(64) double kept[KEPT][2 * EXPANSION_GROUP];
+    memset(kept, 0, sizeof kept);
+    for (int apart = EXPANSION_GROUP / 2; apart > 0; apart /= 2) {
+        for (int g = 0; g < EXPANSION_VECTORS; g++)
+            for (int p = 0; p < KEPT; p++)
+                *(wide *)(kept[p] + g * WIDTH) = p < 3    ? e[g].part[p]
+                                                 : p == 3 ? e[g].below
+                                                 : p == 4 ? e[g].size
+                                                 : p == 5 ? (wide)e[g].plus
+                                                          : (wide)e[g].minus;
+        for (int g = 0; g < EXPANSION_VECTORS; g++) {
+            wide other[KEPT];
+            for (int p = 0; p < KEPT; p++) memcpy(&other[p], kept[p] + g * WIDTH + apart, sizeof other[p]);
+            for (int p = 0; p < 3; p++) expansion_add(&e[g], other[p]);
+            e[g].below += other[3];
+            e[g].size += other[4];
+            e[g].plus |= (units)other[5];
+            e[g].minus |= (units)other[6];
+        }
+    }
+}
+
+/* ---- results ---- */
+
+/* Adds what was too small, of which only the sign is known, to the parts of a sum. All of it is below 2^-945, and the
+ * first part must be 2^-700 or more. Of the others those below 2^-940 count as too small too: what they and the rest
+ * add up to is vague, as what is too small of both signs. Otherwise its own sign matters only behind a last part that
+ * is 0, and not behind three parts, as no tie has so many digits. Gives whether the first part is large enough. */
+TALLY_INLINE TALLY_TARGET units add_tiny(expansion *e, units is_exact, units *vague) {
+    const units tiny = e->plus | e->minus;
+    const wide middle = e->part[1], end = e->part[2];
+    const units is_far = magnitude_of(e->part[0]) >= 0x1p-700;
+    const units middle_is_near = tiny & (middle != 0) & (magnitude_of(middle) < 0x1p-940),
+                is_near = middle_is_near | (tiny & (end != 0) & (magnitude_of(end) < 0x1p-940));
+    const units is_last = is_exact & tiny & (end == 0) & ~is_near, is_vague = is_near | (is_last & e->plus & e->minus);
+    const units one_sign = (units)((wide){0} + 0x1p-1000) | (e->minus & INT64_MIN);
+    const units either = (units)((wide){0} + TALLY_VAGUE);
+    e->part[1] = (wide)((units)middle & ~middle_is_near);
+    e->part[2] = (wide)(((units)end & ~(is_last | is_vague)) | (one_sign & is_last & ~is_vague) | (either & is_vague));
+    e->below = (wide)((units)e->below & ~is_near);
+    *vague = is_vague;
+    return ~tiny | is_far;
+}
+
+/* The parts of the group's first `count` sums, the last one rounded to odd; the first a NaN where the rest is not
+ * certain. */
+TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, int count, tally__batch *batch,
+                                         tally__parts parts, const int scaled) {
+    _Alignas(64) double part[3][EXPANSION_GROUP];
+    int32_t lost = 0, is_vague = 0;
+#pragma GCC unroll 4
+    for (int g = 0; g < EXPANSION_VECTORS; g++) {
+        units vague = {0};
+        if (TALLY_ANY(e[g].size != 0) || (scaled && TALLY_ANY(e[g].plus | e[g].minus))) expansion_normalize(&e[g]);
+        const units is_exact = (e[g].below == 0) & (e[g].size == 0);
+        const units is_certain = (magnitude_of(e[g].below) > e[g].size * 0x1p-40) &
+                                 (magnitude_of(e[g].part[2]) <= magnitude_of(e[g].part[0]) * 0x1p-100);
+        units is_sure = is_exact | is_certain;
+        if (scaled) is_sure &= add_tiny(&e[g], is_exact, &vague);
+        const wide rest = e[g].below, last = e[g].part[2];
+        const units bits = (units)last, to_even = (bits & 1) - 1;                /* of tally_to_odd */
+        const units up = (units)((rest > 0) == (last > 0));                      /* -1: away from 0 */
+        *(wide *)(part[0] + g * WIDTH) = (wide)((units)e[g].part[0] | ~is_sure); /* a NaN */
+        *(wide *)(part[1] + g * WIDTH) = e[g].part[1];
+        *(wide *)(part[2] + g * WIDTH) = (wide)(bits + (((up & 2) - 1) & (units)(rest != 0) & to_even));
+        for (int j = 0; j < WIDTH && scaled; j++) is_vague |= vague[j] != 0;
+    }
+    for (int j = 0; j < count; j++) {
+        for (int p = 0; p < 3; p++) parts[p][order[j]] = part[p][j];
+        lost |= part[0][j] != part[0][j];
+    }
+    batch->lost |= lost;
+    batch->vague |= is_vague;
+}
+
+/* A group's sums, the parts of which go where `order` says. */
+TALLY_INLINE TALLY_TARGET void expand_group(const int is_f64, const int kind, const int products, const void *x,
+                                            const void *y, const expansion_group *group, const int alone,
+                                            const int32_t *order, int count, tally__batch *batch, tally__parts first,
+                                            tally__parts second, const int scaled) {
+    expansions e;
+    expansion_scale scales[2];
+    memset(e, 0, sizeof e);
+    if (scaled) {
+        scale_of(&scales[0], x, group, alone);
+        if (products && x != y)
+            scale_of(&scales[1], y, group, alone);
+        else
+            scales[1] = scales[0];
+        for (int j = 0; j < count; j++) {
+            batch->scale_x[order[j]] = scales[0].exponents[j];
+            batch->scale_y[order[j]] = scales[1].exponents[j];
+        }
+    }
+    add_group(e, is_f64, kind, products, x, y, group, scales, scaled);
+    if (kind != NO_TERM) {
+        if (alone) fold_group(e[0]);
+        end_group(e[0], order, count, batch, first, scaled);
+    }
+    if (products) {
+        if (alone) fold_group(e[1]);
+        end_group(e[1], order, count, batch, kind == NO_TERM ? first : second, scaled);
+    }
+}
+/* Whether the last of so many segments is so long that lanes would idle beside it. */
+TALLY_INLINE bool is_better_alone(const tally__batch *batch, const int32_t *order, int last) {
+    int32_t values = 0, longest = last > 0 ? batch->lengths[order[last - 1]] : 0;
+    for (int k = last - 1; k >= 0 && k >= last - EXPANSION_GROUP; k--) values += batch->lengths[order[k]];
+    return EXPANSION_GROUP * (longest - EXPANSION_ALONE) > values;
+}
+TALLY_INLINE TALLY_TARGET void expand_batch(const int is_f64, const int kind, const int products, const void *x,
+                                            const void *y, int64_t apart, tally__batch *batch, tally__parts first,
+                                            tally__parts second, const int scaled) {
+    int32_t order[TALLY_BATCH_MOST];
+    expansion_group group;
+    int last = batch->padded;
+    if (batch->shortest < batch->longest)
+        order_by_length(batch, order);
+    else
+        for (int s = 0; s < batch->padded; s++) order[s] = s;
+    for (; apart == 1 && is_better_alone(batch, order, last); last--) {
+        const int s = order[last - 1];
+        open_alone(&group, batch->places[s], batch->lengths[s]);
+        expand_group(is_f64, kind, products, x, y, &group, 1, order + last - 1, 1, batch, first, second, scaled);
+    }
+    for (int at = 0; at < last; at += EXPANSION_GROUP) {
+        const int count = last - at < EXPANSION_GROUP ? last - at : EXPANSION_GROUP;
+        open_group(&group, batch, apart, order + at, count);
+        expand_group(is_f64, kind, products, x, y, &group, 0, order + at, count, batch, first, second, scaled);
+    }
+}
+
+#define TALLY_EXPANSION(type, is_f64, name, kind, products)                                                           \
+    static TALLY_TARGET void expand_##type##_##name(const void *x, const void *y, int64_t apart, tally__batch *batch, \
+                                                    tally__parts first, tally__parts second) {                        \
+        if (is_f64 && batch->scaled == TALLY_SCALED_EACH)                                                             \
+            expand_batch(is_f64, kind, products, x, y, apart, batch, first, second, 1);                               \
+        else                                                                                                          \
+            expand_batch(is_f64, kind, products, x, y, apart, batch, first, second, 0);                               \
+    }
+#define TALLY_EXPANSIONS(X)                       \
+    X(f32, 0, value, TALLY_TERM_VALUE, 0)         \
+    X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 0) \
+    X(f32, 0, product, NO_TERM, 1)                \
+    X(f32, 0, both, TALLY_TERM_VALUE, 1)          \
+    X(f64, 1, value, TALLY_TERM_VALUE, 0)         \
+    X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 0) \
+    X(f64, 1, product, NO_TERM, 1)                \
+    X(f64, 1, both, TALLY_TERM_VALUE, 1)
+TALLY_EXPANSIONS(TALLY_EXPANSION)

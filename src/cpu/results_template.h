@@ -184,7 +184,7 @@ TALLY_INLINE TALLY_TARGET void finalize_unscaled(tally__batch *b, int what) {
         sums == 2 ? finalize_parts(b, what, 2, 3, 0) : finalize_parts(b, what, 3, 3, 0);
     b->unsure = count_unsure(b);
 }
-/* Makes a vague last part of each sum the opposite: whether there is one. */
+/* Makes a vague last part of a sum the opposite: whether there is one. */
 TALLY_INLINE bool turn_vague(tally__parts parts, int s) {
     const bool is_vague = parts[2][s] == TALLY_VAGUE || parts[2][s] == -TALLY_VAGUE;
     parts[2][s] = is_vague ? -parts[2][s] : parts[2][s];
@@ -192,18 +192,33 @@ TALLY_INLINE bool turn_vague(tally__parts parts, int s) {
 }
 /* Results that are certain whatever sign the vague parts have: those of one are compared with those of the other. */
 static TALLY_TARGET void finalize_vague(tally__batch *b, int what) {
-    double values[TALLY_BATCH_MOST];
-    int32_t sure[TALLY_BATCH_MOST];
-    bool turned[TALLY_BATCH_MOST];
+    tally__batch turned; /* segments that have a vague part */
+    int32_t from[TALLY_BATCH_MOST];
+    turned.count = 0;
     finalize_unscaled(b, what);
     for (int s = 0; s < b->count; s++) {
         const bool sums = turn_vague(b->sums, s), products = b->product_parts > 0 && turn_vague(b->products, s);
-        turned[s] = sums || products;
-        values[s] = b->values[s];
-        sure[s] = b->sure[s] && !(sums && products);
+        const int at = turned.count;
+        if (sums && products) b->sure[s] = 0;
+        if (!(sums || products) || !b->sure[s]) continue;
+        from[turned.count++] = s;
+        turned.lengths[at] = b->lengths[s];
+        for (int k = 0; k < TALLY_PARTS; k++) {
+            turned.sums[k][at] = k < b->sum_parts ? b->sums[k][s] : 0;
+            turned.products[k][at] = k < b->product_parts ? b->products[k][s] : 0;
+        }
     }
-    finalize_unscaled(b, what);
-    for (int s = 0; s < b->count; s++) b->sure[s] &= !turned[s] || (sure[s] && values[s] == b->values[s]);
+    turned.padded = (turned.count + 7) / 8 * 8;
+    for (int s = turned.count; s < turned.padded; s++) {
+        turned.lengths[s] = 0;
+        for (int k = 0; k < TALLY_PARTS; k++) turned.sums[k][s] = turned.products[k][s] = 0;
+    }
+    turned.sum_parts = TALLY_PARTS;
+    turned.product_parts = b->product_parts > 0 ? TALLY_PARTS : 0;
+    turned.is_f64 = b->is_f64;
+    turned.ddof = b->ddof;
+    finalize_unscaled(&turned, what);
+    for (int s = 0; s < turned.count; s++) b->sure[from[s]] = turned.sure[s] && turned.values[s] == b->values[from[s]];
 }
 /* Results of scaled values as those of the values. Of f64 only the exponent differs, but for subnormals, which are
  * rounded twice: that shows where the first time has given a tie of the second. */

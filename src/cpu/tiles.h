@@ -99,6 +99,9 @@ enum {
     TALLY_PARTS = 3,
     TALLY_PLAIN_MOST = 512
 };
+/* How a batch of f64 is scaled: all of its values by one power of two; each segment as it is added up in expansions, by
+ * one that leaves its largest value between 1 and 2. */
+enum { TALLY_NOT_SCALED, TALLY_SCALED_ALIKE, TALLY_SCALED_EACH };
 #define TALLY_SCALED_LEAST 0x1p-960
 #define TALLY_VAGUE 0x1p-1001
 typedef double tally__parts[TALLY_PARTS][TALLY_BATCH_MOST];
@@ -110,7 +113,7 @@ typedef struct tally__batch {
     int32_t is_f64, ddof;         /* the result's format is f64, or else f32 */
     int32_t lost;                 /* whether some sum's parts do not tell it: the first one is a NaN */
     int32_t of_products;          /* whether `sums` are of products */
-    int32_t scaled;               /* whether values are those of 2^scale_x[s] (and 2^scale_y[s]) */
+    int32_t scaled;               /* TALLY_SCALED_...; then values are those of 2^scale_x[s] (and 2^scale_y[s]) */
     int32_t scale_x[TALLY_BATCH_MOST], scale_y[TALLY_BATCH_MOST];
     int32_t vague; /* whether some last part is TALLY_VAGUE, which stands for something as small of either sign */
     int32_t sure[TALLY_BATCH_MOST], unsure; /* which results are certain; how many are not */
@@ -126,8 +129,9 @@ typedef void tally__batch_sum(const void *x, const void *y, const tally__batch *
 
 /* The same of any finite values, in TALLY_PARTS parts, which tell the sum as tally_three_sum takes them; where they may
  * not, the first is a NaN, and batch->lost is set. Value k of segment s lies at places[s] + k * apart: segments may be
- * columns. False: nothing was done, as segments of this kind are better taken one by one. */
-typedef bool tally__batch_expand(const void *x, const void *y, int64_t apart, tally__batch *batch, tally__parts parts);
+ * columns. `second`: those of products, where they are asked for beside values. */
+typedef void tally__batch_expand(const void *x, const void *y, int64_t apart, tally__batch *batch, tally__parts first,
+                                 tally__parts second);
 
 /* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
  * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next,
@@ -166,11 +170,7 @@ typedef struct tally__tiles {
     int8_t level_counts[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
     /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
     tally__batch_sum *batch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
-    tally__batch_expand *batch_expand[2][TALLY_TERMS]; /* by f32 or f64, and term */
-    /* Divides the f64 of each segment by a power of two, scales[s], that leaves the largest between 1 and 2. Value k
-     * goes to to[places[s] + k * to_apart]. What would be below TALLY_SCALED_LEAST may be rounded, but not to 0. */
-    void (*scale)(const void *x, int64_t apart, const tally__batch *batch, double *to, int64_t to_apart,
-                  int32_t *scales);
+    tally__batch_expand *batch_expand[2][TALLY_TERMS + 1]; /* by f32 or f64, and term; the last: values and products */
     /* As batch_sum, 1 to TALLY_COLUMN_LEVELS. */
     tally__column_sum *column_sum[2][TALLY_TERMS][TALLY_COLUMN_LEVELS + 1];
     /* Widens the keys of each lane. */

@@ -453,7 +453,9 @@ static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     .level_counts[is_f64][kind] = {a, b, c, d},
 #define TALLY_BATCH_ENTRY(type, is_f64, name, kind, levels) \
     .batch_sum[is_f64][kind][levels] = batch_##type##_##name##_##levels,
-#define TALLY_EXPANSION_ENTRY(type, is_f64, name, kind) .batch_expand[is_f64][kind] = expand_##type##_##name,
+#define TALLY_EXPANSION_ENTRY(type, is_f64, name, kind, products)                                       \
+    .batch_expand[is_f64][(products) ? (kind) == NO_TERM ? TALLY_TERM_PRODUCT : TALLY_TERMS : (kind)] = \
+        expand_##type##_##name,
 #define TALLY_COLUMN_ENTRY(type, is_f64, name, kind, levels) \
     .column_sum[is_f64][kind][levels] = columns_##type##_##name##_##levels,
 #define TALLY_PLAIN_ENTRY(type, is_f64, name, kind) .plain[is_f64][kind] = plain_##type##_##name,
@@ -478,7 +480,6 @@ const tally__tiles TALLY_TILES = {
 #ifdef TALLY_PLAIN_PRODUCTS
     .plain_both = {plain_both_f32, plain_both_f64},
 #endif
-    .scale = scale,
     .begin_batch = begin_batch,
     .results = finalize,
     TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY).round_sums = round_sums,
