@@ -42,16 +42,18 @@ TALLY_INLINE TALLY_TARGET void lanes_before(wide *lanes, const row *rows, int64_
 /* Adds up the lanes of each of `count` segments, a multiple of 8. */
 #if defined(TALLY_ISA_AVX512)
 #define TALLY_FOLD(a, b) _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd))
-TALLY_INLINE TALLY_TARGET void fold_lanes(double *part, const row *lanes, int count) {
-    for (int first = 0; first < count; first += 8) {
-        __m512d s[8];
+/* What the lanes of each of eight add up to. */
+TALLY_INLINE TALLY_TARGET __m512d fold_eight(const __m512d *lanes) {
+    __m512d s[4];
 #pragma GCC unroll 4
-        for (int k = 0; k < 8; k += 2) {
-            __m512d a = _mm512_load_pd(lanes[first + k]), b = _mm512_load_pd(lanes[first + k + 1]);
-            s[k] = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
-        }
-        _mm512_storeu_pd(part + first, TALLY_FOLD(TALLY_FOLD(s[0], s[2]), TALLY_FOLD(s[4], s[6])));
-    }
+    for (int k = 0; k < 4; k++)
+        s[k] = _mm512_add_pd(_mm512_unpacklo_pd(lanes[2 * k], lanes[2 * k + 1]),
+                             _mm512_unpackhi_pd(lanes[2 * k], lanes[2 * k + 1]));
+    return TALLY_FOLD(TALLY_FOLD(s[0], s[1]), TALLY_FOLD(s[2], s[3]));
+}
+TALLY_INLINE TALLY_TARGET void fold_lanes(double *part, const row *lanes, int count) {
+    for (int first = 0; first < count; first += 8)
+        _mm512_storeu_pd(part + first, fold_eight((const __m512d *)(const void *)lanes[first]));
 }
 #else
 TALLY_INLINE TALLY_TARGET void fold_lanes(double *part, const row *lanes, int count) {

@@ -38,7 +38,7 @@ static void widen(base_t *to, const raw_t *x, int64_t n) {
 #if TALLY_NUMBER == TALLY_NUMBER_f16
     tally__cpu_tiles()->widen_f16(x, n, to);
 #else
-    for (int64_t i = 0; i < n; i++) to[i] = value_of(x[i]);
+    tally__cpu_tiles()->widen_bf16(x, n, to);
 #endif
 }
 #endif

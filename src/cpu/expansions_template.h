@@ -102,9 +102,7 @@ TALLY_INLINE TALLY_TARGET void turn_eight(const int is_f64, double (*rows)[EXPAN
 #pragma GCC unroll 8
     for (int j = 0; j < 8; j++) {
         const int32_t left = group->lengths[j] - k;
-        const __mmask8 there = (__mmask8)_bzhi_u32(0xff, left < 0 ? 0 : left > 8 ? 8 : (uint32_t)left);
-        a[j] = is_f64 ? _mm512_maskz_loadu_pd(there, (const double *)x + group->places[j] + k)
-                      : _mm512_cvtps_pd(_mm256_maskz_loadu_ps(there, (const float *)x + group->places[j] + k));
+        a[j] = (__m512d)load_part(is_f64, x, group->places[j] + k, left < 0 ? 0 : left > 8 ? 8 : left);
     }
 #pragma GCC unroll 4
     for (int j = 0; j < 8; j += 2) {

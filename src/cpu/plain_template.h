@@ -137,14 +137,13 @@ TALLY_INLINE TALLY_TARGET __m512d plain_lanes(const row *rows, int64_t i, const 
 }
 TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const int64_t *places, int64_t first,
                                        int64_t most, const double anchor) {
-    __m512d s[8];
-#pragma GCC unroll 4
-    for (int k = 0; k < 8; k += 2) {
-        int64_t i = places[k] < most ? places[k] : most, j = places[k + 1] < most ? places[k + 1] : most;
-        __m512d a = plain_lanes(rows, i - first, anchor), b = plain_lanes(rows, j - first, anchor);
-        s[k] = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+    __m512d lanes[8];
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; k++) {
+        const int64_t i = places[k] < most ? places[k] : most;
+        lanes[k] = plain_lanes(rows, i - first, anchor);
     }
-    _mm512_storeu_pd(before, TALLY_FOLD(TALLY_FOLD(s[0], s[2]), TALLY_FOLD(s[4], s[6])));
+    _mm512_storeu_pd(before, fold_eight(lanes));
 }
 #else
 TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const int64_t *places, int64_t first,
@@ -308,11 +307,46 @@ TALLY_INLINE TALLY_TARGET void products_across(const int is_f64, const void *x, 
     }
 }
 #endif
-/* What all of them have, 1 to 4; or 0. */
+#if defined(TALLY_ISA_AVX512)
+#define TALLY_PLAIN_ALIKE
+/* Eight segments or more that all have the same number of values, more than a lane takes: row by row, and the lanes of
+ * eight are folded together. The last eight may take segments again. */
+TALLY_INLINE TALLY_TARGET void plain_alike(const int is_f64, const int kind, const void *x, const void *y,
+                                           const int two, const int64_t length, int count, const double *anchor,
+                                           tally__plain_sums sums) {
+    const int parts = TALLY_PLAIN_PARTS(is_f64, kind), rest = (int)(length % ROW);
+    for (int first = 0; first < count; first += 8) {
+        const int from = first + 8 <= count ? first : count - 8;
+        wide lanes[TALLY_PARTS][8];
+        if (is_f64) ask_for(is_f64, 8 * (int)length, x, (from + 8) * length + PLAIN_BLOCK / 2);
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; k++) {
+            const int64_t begin = (from + k) * length, end = begin + length;
+            int64_t i = begin;
+            wide s[TALLY_PARTS];
+            begin_plainly(s, parts, 1, kind, anchor);
+            for (; i + ROW <= end; i += ROW) {
+                const wide a = load(is_f64, x, i);
+                take_plainly(s, 1, is_f64, kind, a, two ? load(is_f64, y, i) : a);
+            }
+            if (rest > 0) {
+                const wide a = load_part(is_f64, x, i, rest);
+                take_plainly(s, 1, is_f64, kind, a, two ? load_part(is_f64, y, i, rest) : a);
+            }
+#pragma GCC unroll 4
+            for (int p = 0; p < parts; p++)
+                lanes[p][k] = kind == TALLY_TERM_PRODUCT && p < 2 ? less(s[p], (wide){0} + anchor[p]) : s[p];
+        }
+#pragma GCC unroll 4
+        for (int p = 0; p < parts; p++) _mm512_storeu_pd(sums[p] + from, fold_eight((const __m512d *)lanes[p]));
+    }
+}
+#endif
+/* What all of them have, 1 to 256; or 0. */
 TALLY_INLINE TALLY_TARGET int equal_length(const int64_t *offsets, int count) {
     const int64_t length = offsets[1] - offsets[0];
     int64_t differ = 0;
-    if (length < 1 || length > 4 || offsets[count] - offsets[0] != count * length) return 0;
+    if (length < 1 || length > 256 || offsets[count] - offsets[0] != count * length) return 0;
     for (int s = 0; s < count; s++) differ |= (offsets[s + 1] - offsets[s]) ^ length;
     return differ ? 0 : (int)length;
 }
@@ -338,12 +372,19 @@ TALLY_INLINE TALLY_TARGET void plain_segments(const int is_f64, const int kind, 
         plain_total(is_f64, kind, x, y, two, offsets[1] - offsets[0], anchor, sums);
         return;
     }
-    switch (equal_length(offsets, count)) {
+    const int length = equal_length(offsets, count);
+    switch (length) {
+    case 0: break;
     case 1: done = across(is_f64, kind, x, y, two, 1, count, anchor, sums); break;
     case 2: done = across(is_f64, kind, x, y, two, 2, count, anchor, sums); break;
     case 3: done = across(is_f64, kind, x, y, two, 3, count, anchor, sums); break;
     case 4: done = across(is_f64, kind, x, y, two, 4, count, anchor, sums); break;
-    default: break;
+    default:
+#ifdef TALLY_PLAIN_ALIKE
+        done = count >= 8;
+        if (done) plain_alike(is_f64, kind, x, y, two, length, count, anchor, sums);
+#endif
+        break;
     }
     if (!done) plain_by_rows(is_f64, kind, x, y, two, offsets, count, anchor, sums);
 }

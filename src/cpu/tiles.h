@@ -207,6 +207,7 @@ typedef struct tally__tiles {
     void (*put_stats[2])(const tally__batch *batch, double (*floats)[TALLY_BATCH_MOST], const int64_t *lows,
                          const int64_t *highs, void *results);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
+    void (*widen_bf16)(const void *x, int64_t n, float *wide);
     /* Of i32, i64: count + 1 offsets, copied to `room` unless it is NULL. */
     tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *room);
     /* How many of so many segments have values; and where these begin, with room for 8 more, and the last one ends. */

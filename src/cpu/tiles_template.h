@@ -216,10 +216,16 @@ TALLY_INLINE TALLY_TARGET wide load(const int is_f64, const void *x, int64_t i) 
 }
 /* The first `count` < WIDTH values of a vector, then zeros. */
 TALLY_INLINE TALLY_TARGET wide load_part(const int is_f64, const void *x, int64_t i, int64_t count) {
+#if defined(TALLY_ISA_AVX512)
+    const __mmask8 there = (__mmask8)_bzhi_u32(0xff, (uint32_t)count);
+    return is_f64 ? (wide)_mm512_maskz_loadu_pd(there, (const double *)x + i)
+                  : (wide)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(there, (const float *)x + i));
+#else
     double few[WIDTH] = {0};
     for (int64_t k = 0; k < count; k++)
         few[k] = is_f64 ? ((const double_anywhere *)x)[i + k] : (double)((const float_anywhere *)x)[i + k];
     return *(const wide_anywhere *)few;
+#endif
 }
 TALLY_INLINE TALLY_TARGET wide magnitude_of(wide x) { return (wide)((units)x & INT64_MAX); }
 
@@ -440,11 +446,25 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     const half_word *x = at;
     int64_t i = 0;
+#if defined(TALLY_ISA_AVX512)
+    for (; i + 16 <= n; i += 16) _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(x + i))));
+#endif
 #if TALLY_HAS_F16C
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
 #endif
     for (; i < n; i++) to[i] = tally_f16_to_f32(x[i]);
+}
+static TALLY_TARGET void widen_bf16(const void *at, int64_t n, float *to) {
+    const half_word *x = at;
+    int64_t i = 0;
+#if defined(TALLY_ISA_AVX512)
+    for (; i + 16 <= n; i += 16) {
+        const __m512i halves = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(x + i)));
+        _mm512_storeu_si512(to + i, _mm512_slli_epi32(halves, 16));
+    }
+#endif
+    for (; i < n; i++) to[i] = tally_bf16_to_f32(x[i]);
 }
 
 #define TALLY_ENTRY(type, is_f64, name, kind, a, b, c, d)                                                  \
@@ -471,6 +491,7 @@ const tally__tiles TALLY_TILES = {
     .find_special = {find_special_f32, find_special_f64},
     .others = {others_f32, others_f64},
     .widen_f16 = widen_f16,
+    .widen_bf16 = widen_bf16,
     TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BATCHES(TALLY_BATCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY)
         TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
             .column_range = {column_range_f32, column_range_f64},
