@@ -2,8 +2,8 @@
  * out by values.
  *
  * A warp takes a chunk of consecutive values and the ends of segments in it. Of a segment that lies in the chunk only
- * the leading binades are added up, a window below its largest term: with rare exceptions they tell the result, and
- * what is cut off has a bound. Each lane adds up a share of the values in levels (sums/levels.h), and at each
+ * the leading binades are added up, a window below its largest term. They nearly always decide the result, as what is
+ * cut off has a bound. Each lane adds up a share of the values in levels (sums/levels.h), and at each
  * end stores what it has counted since the last one. A segmented scan over the lanes (Blelloch, "Prefix sums and their
  * applications", 1990) completes the first sum of each share. Values of a segment that crosses boundaries of the chunk
  * are scattered: added to 16-bit digits (sums/levels.h), whatever their exponents. Infinities and NaNs are noted apart

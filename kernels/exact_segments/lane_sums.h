@@ -1,5 +1,5 @@
-/* The exact result of one segment by one thread, whatever pairs of doubles can tell: its sums are a number of limbs of
- * the thread's own, no wider than they take. The file that includes it defines TALLY_LANE_LIMBS and
+/* The exact result of one segment by one thread, where pairs of doubles do not decide it. The thread has numbers of
+ * limbs of its own, as wide as the sums need. The file that includes it defines TALLY_LANE_LIMBS and
  * TALLY_LANE_PRODUCT_LIMBS. */
 #ifndef TALLY_LANE_SUMS_H
 #define TALLY_LANE_SUMS_H

@@ -1,5 +1,5 @@
-/* The result of a node to its place among those that a kernel writes, which may be any address. 0: an exact result is
- * not certain, and nothing is written. */
+/* Writes the result of a node to its place among those of the kernel, at any address. Gives 0 if an exact result is not
+ * certain: then nothing is written. */
 #ifndef TALLY_PUT_RESULT_H
 #define TALLY_PUT_RESULT_H
 

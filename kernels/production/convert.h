@@ -1,5 +1,5 @@
-/* Results in GPU memory from their natural type to the one asked for, behind the kernel that gave them: kernels need
- * not know every type, and a second launch is for those who ask. */
+/* Converts results in GPU memory from their natural type to the one asked for, in a launch behind the kernel that gave
+ * them. So kernels need not know every type. */
 #define TALLY_BLOCK 256
 #include "device/idle.h"
 #include "types/scalar.h"

@@ -5,8 +5,8 @@
  * Neighbouring threads take neighbouring features, and no thread waits for another. Threads side by side that span the
  * features, or a chunk of them, are a team; teams take tiles of leaves (features/feature_tiles.h). Of a segment of
  * several leaves each leaves a node in memory, and a second kernel combines them, TALLY_FAN at a time. An exact sum
- * that a few doubles do not tell (exact_sums/expansions.h) is added up again in limbs by its thread, if it is of one
- * leaf and its type has few limbs. Otherwise group.is_unsure says so, and all results are made again another way. */
+ * that few doubles do not decide (exact_sums/expansions.h) is added up again in limbs by its thread, if it is of one
+ * leaf and its type has few limbs. Otherwise group.is_unsure is set, and all results are made again another way. */
 #ifndef TALLY_FORM_FEATURES_H
 #define TALLY_FORM_FEATURES_H
 

@@ -2,10 +2,10 @@
  * (docs/design/006-gpu-segments.md).
  *
  * production/partition.h has shared out values and end markers to tiles (segments/partition.h). Blocks stay and take
- * tile after tile: one warp brings them into shared memory, the next while the others, the consumers, take the segments
- * that are the tile's own (segments/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011).
- * Of a segment that crosses a boundary, each tile leaves the nodes of its leaves in memory, and a second kernel,
- * `spans`, combines them: no block waits for another. What the index says is checked as it is used. */
+ * tile after tile. One warp, the producer, copies the next tile to shared memory, while the consumers reduce the one
+ * before (segments/own_segments.h; producers and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a segment
+ * that crosses a boundary, each tile leaves the nodes of its leaves in memory. A second kernel, `spans`, combines
+ * them, so that no block waits for another. The index is checked as it is used. */
 #ifndef TALLY_FORM_SEGMENTS_H
 #define TALLY_FORM_SEGMENTS_H
 

@@ -1,7 +1,7 @@
-/* Exact rows that are not long, by a thread for each: of such as lie across others it has some side by side. Sums are
- * three doubles and a bound (sums/bounded.h). What is not certain as a result of these is marked, and left to the
- * stages that follow (docs/design/012): of f64 only after a second look, at values that are scaled by a power of two,
- * so that products neither overflow nor lose digits. */
+/* Exact results of short rows, a thread for each row; where rows lie across others, a thread has some neighbours. A sum
+ * is three doubles and a bound (sums/bounded.h). A result that these leave uncertain is marked for the stages that
+ * follow (docs/design/012). Of f64, a second attempt comes first: the values are scaled by a power of two, so that
+ * products neither overflow nor lose digits. */
 #ifndef TALLY_FORM_SHORT_EXACT_H
 #define TALLY_FORM_SHORT_EXACT_H
 

@@ -1,4 +1,4 @@
-/* Rows of at most 8 values, TALLY_ACROSS of them for each thread, side by side where they are. */
+/* Rows of at most 8 values. Each thread has TALLY_ACROSS rows, neighbours in memory where rows lie across others. */
 #ifndef TALLY_BATCH_H
 #define TALLY_BATCH_H
 

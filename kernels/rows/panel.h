@@ -1,5 +1,5 @@
-/* Rows along an axis that is not the last: where a thread stands, and what it reads. Panels are results side by side,
- * TALLY_ACROSS for each thread; threads that share a panel are its subs; a panel's rows are cut into chunks. */
+/* Rows along an axis that is not the last: where a thread stands, and what it reads. A panel is neighbouring results,
+ * TALLY_ACROSS for each thread. Several threads, its subs, may share them. The rows of a panel are cut into chunks. */
 #ifndef TALLY_PANEL_H
 #define TALLY_PANEL_H
 

@@ -1,5 +1,5 @@
-/* Sums of f64 in two doubles (exact_sums/width.h) by lanes. The anchor is guessed from a value of each lane; where the
- * range of all tells that it was not right, they are looked at once more. */
+/* Sums of f64 in two doubles (exact_sums/width.h) by lanes. The anchor is guessed from a value of each lane. Where the
+ * range of all values shows that the guess was wrong, they are added up again. */
 #ifndef TALLY_ANCHORED_H
 #define TALLY_ANCHORED_H
 

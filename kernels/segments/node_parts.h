@@ -1,5 +1,5 @@
-/* Which values the kernels of nodes of segments reduce (production/part_nodes.h, production/exact_part_nodes.h). They
- * are told by tally_part_nodes_work. */
+/* Which values production/part_nodes.h and production/exact_part_nodes.h reduce: segments, or pieces of them, as
+ * tally_part_nodes_work describes them. */
 #ifndef TALLY_NODE_PARTS_H
 #define TALLY_NODE_PARTS_H
 

@@ -1,7 +1,7 @@
-/* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its
- * boundaries, and the segments that are its own: a few values by one thread, others once as many as a warp has lanes
- * wait in its list (segments/listed_segments.h), or sorted by length for the whole block where a value costs much
- * (segments/sorted_segments.h); or all by chunks of the tile (segments/chunks.h). */
+/* A block reduces the tile that it has read (production/segments.h): first the leaves of segments that cross its
+ * boundaries, then its own segments. One thread takes a segment of few values. Others wait in a list of the warp until
+ * there is one for each lane (segments/listed_segments.h), or are sorted by length for the whole block where a value
+ * costs much (segments/sorted_segments.h). Plain sums take all segments by chunks (segments/chunks.h). */
 #ifndef TALLY_OWN_SEGMENTS_H
 #define TALLY_OWN_SEGMENTS_H
 

@@ -1,6 +1,6 @@
-/* The boundaries of tiles that look at segment ids themselves (segments/tile_ends.h), with no offsets: where segments
- * begin and end is sought in the segment ids. A value lies at a position as ever (segments/partition.h), its segment id
- * and one end marker for each segment before its own before it. A part of production/partition.h. */
+/* The boundaries of tiles that read segment ids, not offsets (segments/tile_ends.h). Where a segment begins and ends is
+ * searched for in the segment ids. The position of a value (segments/partition.h) is the bytes of all values and
+ * segment ids before it, plus an end marker for each segment before its own. A part of production/partition.h. */
 #ifndef TALLY_SEGMENT_ID_BOUNDARIES_H
 #define TALLY_SEGMENT_ID_BOUNDARIES_H
 

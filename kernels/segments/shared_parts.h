@@ -1,5 +1,5 @@
-/* Values that lie in shared memory, where order does not show: a few by one lane, others by several, 16 bytes, a part,
- * at a time. */
+/* Reduces values in shared memory where order does not show: one lane takes a few values, several lanes take more. A
+ * lane reads 16 bytes, a part, at a time. */
 #ifndef TALLY_SHARED_PARTS_H
 #define TALLY_SHARED_PARTS_H
 

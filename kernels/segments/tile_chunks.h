@@ -1,4 +1,4 @@
-/* All that a tile has by chunks (segments/chunks.h), where the unit takes tiles so. */
+/* Reduces all segments of a tile by chunks (segments/chunks.h), in units that do so (TALLY_IN_CHUNKS). */
 #ifndef TALLY_TILE_CHUNKS_H
 #define TALLY_TILE_CHUNKS_H
 

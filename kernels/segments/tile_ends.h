@@ -1,5 +1,5 @@
-/* Where the segments of a tile end, as the consumers finds it (production/segments.h): offsets that do not come as
- * they are taken, and segment ids, become places in shared memory. */
+/* The consumers find where the segments of a tile end (production/segments.h): segment ids, and offsets that cannot be
+ * used as they were copied, become places in shared memory. */
 #ifndef TALLY_TILE_ENDS_H
 #define TALLY_TILE_ENDS_H
 
