@@ -1,5 +1,5 @@
-/* What those need besides nodes who distribute arrays over processes: lengths of segments, states of segments, and
- * values side by side in host memory. */
+/* For callers who distribute arrays over processes, besides nodes: lengths of segments, states of segments, and values
+ * side by side in host memory. */
 #include <string.h>
 
 #include "parts.h"
@@ -16,17 +16,17 @@ static tally_status count_results(tally_segments segments, int64_t values, int64
 }
 
 tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
-                                  int64_t *counts, int64_t room, int64_t *results) {
+                                  int64_t *counts, int64_t space, int64_t *results) {
     tally__parts parts;
     TALLY_CHECK(values >= 0, BAD_ARGUMENT, "the number of values is %lld", (long long)values);
     TALLY_CHECK(results != NULL, BAD_ARGUMENT, "tally_segment_counts needs a place for the number of results");
     if (counts == NULL) return count_results(segments, values, results);
     TALLY_TRY(tally__open_parts(context, &segments, values, &parts));
     *results = parts.count;
-    for (int64_t r = 0; r < parts.count && r < room; r++) counts[r] = tally__part_length(&parts, r);
+    for (int64_t r = 0; r < parts.count && r < space; r++) counts[r] = tally__part_length(&parts, r);
     tally__close_parts(&parts);
-    TALLY_CHECK(*results <= room, NO_SPACE, "%lld counts do not fit room for %lld", (long long)*results,
-                (long long)room);
+    TALLY_CHECK(*results <= space, NO_SPACE, "%lld counts do not fit space for %lld", (long long)*results,
+                (long long)space);
     return TALLY_OK;
 }
 
@@ -98,15 +98,15 @@ tally_status tally_push_segments_pair(tally_context *context, tally_op op, tally
 
 /* ---- values ---- */
 
-tally_status tally_copy_values(const tally_context *context, tally_op op, tally_array in, void *values, size_t room) {
+tally_status tally_copy_values(const tally_context *context, tally_op op, tally_array in, void *values, size_t space) {
     tally__spec spec;
     tally__input from;
     TALLY_TRY(tally__specify(context, op, in.type, &spec));
     spec.inputs = 1;
     TALLY_TRY(tally__check_input(&spec, &in, NULL, &from));
     TALLY_CHECK(values != NULL || in.count == 0, BAD_ARGUMENT, "there is no memory for the values");
-    TALLY_CHECK((uint64_t)in.count <= room / spec.kernel->value_bytes, NO_SPACE, "%lld values do not fit %zu bytes",
-                (long long)in.count, room);
+    TALLY_CHECK((uint64_t)in.count <= space / spec.kernel->value_bytes, NO_SPACE, "%lld values do not fit %zu bytes",
+                (long long)in.count, space);
     const tally__backend *far = tally__far_backend_of(&spec.options, from.x);
     TALLY_CHECK(far != NULL || !tally__lies_on_gpu(from.x), BAD_ARGUMENT,
                 "values in GPU memory are copied with TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");

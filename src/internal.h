@@ -43,15 +43,15 @@ typedef struct tally__node {
     _Alignas(16) int64_t n;
 } tally__node;
 
-/* Room for one node of any kernel, and of one whose order shows. */
-typedef union tally__room {
+/* Storage for one node of any kernel, and of one whose order shows. */
+typedef union tally__node_storage {
     tally__node node;
     _Alignas(64) unsigned char bytes[TALLY_NODE_BYTES];
-} tally__room;
-typedef union tally__ordered_room {
+} tally__node_storage;
+typedef union tally__ordered_storage {
     tally__node node;
     unsigned char bytes[TALLY_ORDERED_NODE_BYTES];
-} tally__ordered_room;
+} tally__ordered_storage;
 
 /* A float field of a packed node (of `size` bytes, 0 for other fields): NaNs come out of arithmetic with different
  * signs and payloads on different machines, and are written as one. */

@@ -41,11 +41,11 @@ tally_status tally_node_adds(const tally_context *context, tally_op op, tally_ty
 
 /* ---- reducing ---- */
 
-static tally_status check_room(const tally__spec *spec, int64_t nodes, const void *memory, size_t room) {
+static tally_status check_space(const tally__spec *spec, int64_t nodes, const void *memory, size_t space) {
     size_t needed;
     TALLY_CHECK(memory != NULL || nodes == 0, BAD_ARGUMENT, "there is no memory for the nodes");
-    TALLY_CHECK(!__builtin_mul_overflow((size_t)nodes, spec->kernel->node_bytes, &needed) && room >= needed, NO_SPACE,
-                "%lld nodes of %zu bytes do not fit %zu bytes", (long long)nodes, spec->kernel->node_bytes, room);
+    TALLY_CHECK(!__builtin_mul_overflow((size_t)nodes, spec->kernel->node_bytes, &needed) && space >= needed, NO_SPACE,
+                "%lld nodes of %zu bytes do not fit %zu bytes", (long long)nodes, spec->kernel->node_bytes, space);
     return TALLY_OK;
 }
 
@@ -68,23 +68,23 @@ static tally_status find_far(const tally__spec *spec, const tally__input *in, co
 
 /* All values of the input, as a packed node. Only GPUs fail. */
 static tally_status reduce_run(const tally__spec *spec, const tally__backend *far, const tally__input *in, void *to) {
-    tally__room room;
+    tally__node_storage storage;
     if (far != NULL && in->count > 0)
-        TALLY_TRY(far->far_tree(spec, in, 0, in->count, 0, &room.node));
+        TALLY_TRY(far->far_tree(spec, in, 0, in->count, 0, &storage.node));
     else
-        tally__host_backend_of(&spec->options)->tree(spec, in, 0, in->count, 0, &room.node);
-    spec->kernel->pack_node(spec->kernel, &room.node, to);
+        tally__host_backend_of(&spec->options)->tree(spec, in, 0, in->count, 0, &storage.node);
+    spec->kernel->pack_node(spec->kernel, &storage.node, to);
     return TALLY_OK;
 }
 
 static tally_status reduce_node(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
-                                void *node, size_t room) {
+                                void *node, size_t space) {
     tally__spec spec;
     tally__input in;
     const tally__backend *far, *gpu;
     TALLY_TRY(specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
-    TALLY_TRY(check_room(&spec, 1, node, room));
+    TALLY_TRY(check_space(&spec, 1, node, space));
     TALLY_TRY(find_far(&spec, &in, &far));
     TALLY_TRY(find_gpu_of_nodes(&spec, node, &gpu));
     if (gpu != NULL) return gpu->nodes->reduce(&spec, &in, &(tally__node_parts){.results = 1}, node);
@@ -94,12 +94,12 @@ static tally_status reduce_node(tally_context *context, tally_op op, const tally
     return status;
 }
 
-tally_status tally_reduce_node(tally_context *context, tally_op op, tally_array in, void *node, size_t room) {
-    return reduce_node(context, op, &in, NULL, node, room);
+tally_status tally_reduce_node(tally_context *context, tally_op op, tally_array in, void *node, size_t space) {
+    return reduce_node(context, op, &in, NULL, node, space);
 }
 tally_status tally_reduce_node_pair(tally_context *context, tally_op op, tally_array left, tally_array right,
-                                    void *node, size_t room) {
-    return reduce_node(context, op, &left, &right, node, room);
+                                    void *node, size_t space) {
+    return reduce_node(context, op, &left, &right, node, space);
 }
 
 /* ---- segments ---- */
@@ -123,12 +123,12 @@ static bool waits(const segments_job *j, int64_t r) {
 
 static void reduce_part(const segments_job *j, const tally__spec *spec, int64_t r) {
     tally__input part;
-    tally__room room;
+    tally__node_storage storage;
     if (tally__part_input(j->parts, spec, j->in, r, &part))
-        tally__host_backend_of(&spec->options)->tree(spec, &part, 0, part.count, 0, &room.node);
+        tally__host_backend_of(&spec->options)->tree(spec, &part, 0, part.count, 0, &storage.node);
     else
-        tally__run_scattered(j->parts, spec, j->in, r, &room.node);
-    spec->kernel->pack_node(spec->kernel, &room.node, j->nodes + (size_t)r * spec->kernel->node_bytes);
+        tally__run_scattered(j->parts, spec, j->in, r, &storage.node);
+    spec->kernel->pack_node(spec->kernel, &storage.node, j->nodes + (size_t)r * spec->kernel->node_bytes);
 }
 
 static void take_segments(void *of) {
@@ -181,8 +181,8 @@ static tally_status reduce_through_gpu(const tally__backend *gpu, const tally__s
 
 /* far: the GPU that values lie on; gpu: that nodes lie on; or NULL. */
 static tally_status reduce_anywhere(const tally__spec *spec, const tally__input *in, const tally__node_parts *what,
-                                    const tally__backend *far, const tally__backend *gpu, void *nodes, size_t room) {
-    TALLY_TRY(check_room(spec, what->results, nodes, room));
+                                    const tally__backend *far, const tally__backend *gpu, void *nodes, size_t space) {
+    TALLY_TRY(check_space(spec, what->results, nodes, space));
     if (what->results == 0) return TALLY_OK;
     if (gpu != NULL) return gpu->nodes->reduce(spec, in, what, nodes);
     if (far != NULL) return reduce_through_gpu(far, spec, in, what, nodes);
@@ -195,7 +195,7 @@ static tally_status reduce_anywhere(const tally__spec *spec, const tally__input 
 
 static tally_status reduce_parts_anywhere(const tally__spec *spec, const tally__input *in,
                                           const tally_segments *segments, const tally__backend *far,
-                                          const tally__backend *gpu, void *nodes, size_t room) {
+                                          const tally__backend *gpu, void *nodes, size_t space) {
     tally__parts parts;
     TALLY_TRY(tally__open_parts(spec->context, segments, in->count, &parts));
     const tally__node_parts what = {.results = parts.count, .parts = &parts};
@@ -203,14 +203,14 @@ static tally_status reduce_parts_anywhere(const tally__spec *spec, const tally__
     const tally_status status =
         (far != NULL || gpu != NULL) && is_scattered
             ? tally__fail(TALLY_BAD_ARGUMENT, "the plan was made ready for host memory, and the array lies in a GPU's")
-            : reduce_anywhere(spec, in, &what, far, gpu, nodes, room);
+            : reduce_anywhere(spec, in, &what, far, gpu, nodes, space);
     tally__close_parts(&parts);
     return status;
 }
 
 static tally_status reduce_segments_nodes(tally_context *context, tally_op op, const tally_array *x,
                                           const tally_array *y, const tally_segments *segments, void *nodes,
-                                          size_t room) {
+                                          size_t space) {
     tally__spec spec;
     tally__input in;
     tally__node_parts what = {0};
@@ -221,17 +221,17 @@ static tally_status reduce_segments_nodes(tally_context *context, tally_op op, c
     TALLY_TRY(find_gpu_of_nodes(&spec, nodes, &gpu));
     if (gpu != NULL || far != NULL)
         TALLY_TRY(find_far_segments(&spec, gpu != NULL ? gpu : far, in.count, segments, &what));
-    return what.segments != NULL ? reduce_anywhere(&spec, &in, &what, far, gpu, nodes, room)
-                                 : reduce_parts_anywhere(&spec, &in, segments, far, gpu, nodes, room);
+    return what.segments != NULL ? reduce_anywhere(&spec, &in, &what, far, gpu, nodes, space)
+                                 : reduce_parts_anywhere(&spec, &in, segments, far, gpu, nodes, space);
 }
 
 tally_status tally_reduce_segments_nodes(tally_context *context, tally_op op, tally_array in, tally_segments segments,
-                                         void *nodes, size_t room) {
-    return reduce_segments_nodes(context, op, &in, NULL, &segments, nodes, room);
+                                         void *nodes, size_t space) {
+    return reduce_segments_nodes(context, op, &in, NULL, &segments, nodes, space);
 }
 tally_status tally_reduce_segments_nodes_pair(tally_context *context, tally_op op, tally_array left, tally_array right,
-                                              tally_segments segments, void *nodes, size_t room) {
-    return reduce_segments_nodes(context, op, &left, &right, &segments, nodes, room);
+                                              tally_segments segments, void *nodes, size_t space) {
+    return reduce_segments_nodes(context, op, &left, &right, &segments, nodes, space);
 }
 
 /* ---- many nodes ---- */
@@ -261,7 +261,7 @@ static void open_node(nodes_job *j, const unsigned char *nodes, int64_t i, tally
 
 static void merge_one(nodes_job *j, int64_t i) {
     const tally__kernel *kernel = j->spec->kernel;
-    tally__room node, other;
+    tally__node_storage node, other;
     open_node(j, j->into, i, &node.node);
     open_node(j, j->from, i, &other.node);
     kernel->merge_nodes(kernel, &node.node, &other.node);
@@ -270,7 +270,7 @@ static void merge_one(nodes_job *j, int64_t i) {
 
 static void shift_one(nodes_job *j, int64_t i) {
     const tally__kernel *kernel = j->spec->kernel;
-    tally__room node;
+    tally__node_storage node;
     open_node(j, j->into, i, &node.node);
     kernel->shift_node(kernel, &node.node, j->by[i]);
     kernel->pack_node(kernel, &node.node, j->into + (size_t)i * kernel->node_bytes);
@@ -278,7 +278,7 @@ static void shift_one(nodes_job *j, int64_t i) {
 
 static void finish_one(nodes_job *j, int64_t i) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
-    tally__room node;
+    tally__node_storage node;
     open_node(j, j->from, i, &node.node);
     int flags = j->spec->kernel->finish_node(j->spec->kernel, &node.node, &j->spec->final, result);
     flags |= tally__store(j->spec, j->sink, i, 1, result);

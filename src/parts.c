@@ -80,7 +80,7 @@ void tally__run_scattered(const tally__parts *parts, const tally__spec *spec, co
     const tally__kernel *kernel = spec->kernel;
     const int64_t s = r / parts->inner, end = parts->groups->ends[s];
     _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
-    tally__room leaf;
+    tally__node_storage leaf;
     kernel->give_nothing(kernel, node);
     for (int64_t at = parts->groups->begins[s], first = 0; at < end;) {
         const int64_t n = end - at < kernel->leaf ? end - at : kernel->leaf;

@@ -21,12 +21,12 @@ static void climb(tally_state *s, int rank, const tally__node *node) {
     tally__rung *rung = &s->rungs[s->rung_count++];
     rung->rank = rank;
     rung->leaf = s->leaf_end;
-    tally__copy_node(s->spec.kernel, &rung->room.node, node);
+    tally__copy_node(s->spec.kernel, &rung->storage.node, node);
     s->leaf_end += (int64_t)1 << rank;
     while (s->rung_count >= 2) {
         tally__rung *left = &s->rungs[s->rung_count - 2], *right = left + 1;
         if (left->rank != right->rank || (left->leaf >> left->rank & 1) != 0) break;
-        s->spec.kernel->merge_nodes(s->spec.kernel, &left->room.node, &right->room.node);
+        s->spec.kernel->merge_nodes(s->spec.kernel, &left->storage.node, &right->storage.node);
         left->rank++;
         s->rung_count--;
     }
@@ -107,12 +107,12 @@ static tally_status keep_raw(tally_state *s, const tally__backend *far, tally__r
 
 /* A tail that has become a whole leaf joins the ladder. */
 static void close_leaf(tally_state *s) {
-    tally__ordered_room room;
+    tally__ordered_storage storage;
     if (s->tail.count < leaf_of(s)) return;
     s->spec.kernel->run(s->spec.kernel, s->tail.x, s->spec.inputs == 2 ? s->tail.y : s->tail.x, leaf_of(s),
-                        s->leaf_end * leaf_of(s), &room.node);
+                        s->leaf_end * leaf_of(s), &storage.node);
     s->tail.count = 0;
-    climb(s, 0, &room.node);
+    climb(s, 0, &storage.node);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -126,11 +126,11 @@ static tally_status push_leaves(tally_state *s, const tally__backend *far, const
     while (leaves > 0) {
         int rank = s->leaf_end == 0 ? 62 : __builtin_ctzll((unsigned long long)s->leaf_end);
         int64_t n;
-        tally__ordered_room room;
+        tally__ordered_storage storage;
         while ((int64_t)1 << rank > leaves) rank--;
         n = leaf_of(s) << rank;
-        TALLY_TRY(read_tree(s, far, in, from + *taken, n, s->leaf_end * leaf_of(s), &room.node));
-        climb(s, rank, &room.node);
+        TALLY_TRY(read_tree(s, far, in, from + *taken, n, s->leaf_end * leaf_of(s), &storage.node));
+        climb(s, rank, &storage.node);
         *taken += n;
         leaves -= (int64_t)1 << rank;
     }
@@ -147,9 +147,9 @@ static void absorb(tally_state *s, const tally__node *later, int64_t n) {
 static tally_status push_values(tally_state *s, const tally__backend *far, const tally__input *in) {
     int64_t done = 0, taken = 0;
     if (!s->spec.order_shows) {
-        tally__room room;
-        TALLY_TRY(read_tree(s, far, in, 0, in->count, s->end, &room.node));
-        absorb(s, &room.node, in->count);
+        tally__node_storage storage;
+        TALLY_TRY(read_tree(s, far, in, 0, in->count, s->end, &storage.node));
+        absorb(s, &storage.node, in->count);
         return TALLY_OK;
     }
     int64_t boundary = s->leaf_begin * leaf_of(s);
@@ -235,7 +235,7 @@ static void append(tally_state *into, const tally_state *later) {
     tally__input head = raw_input(later, &later->head), tail = raw_input(later, &later->tail);
     (void)push_values(into, NULL, &head); /* the host's own do not fail */
     for (int i = 0; i < later->rung_count; i++) {
-        climb(into, later->rungs[i].rank, &later->rungs[i].room.node);
+        climb(into, later->rungs[i].rank, &later->rungs[i].storage.node);
         into->end += leaf_of(into) << later->rungs[i].rank;
     }
     (void)push_values(into, NULL, &tail);
@@ -245,14 +245,14 @@ static void append(tally_state *into, const tally_state *later) {
 static void total(const tally_state *s, tally__node *node) {
     const tally__kernel *kernel = s->spec.kernel;
     tally__input head = raw_input(s, &s->head), tail = raw_input(s, &s->tail);
-    tally__ordered_room earlier;
+    tally__ordered_storage earlier;
     if (!s->spec.order_shows) {
         tally__copy_node(kernel, node, &s->extra.node);
         return;
     }
     kernel->run(kernel, tail.x, tail.y, tail.count, s->leaf_end * leaf_of(s), node);
     for (int i = s->rung_count - 1; i >= 0; i--) {
-        tally__copy_node(kernel, &earlier.node, &s->rungs[i].room.node);
+        tally__copy_node(kernel, &earlier.node, &s->rungs[i].storage.node);
         kernel->merge_nodes(kernel, &earlier.node, node);
         tally__copy_node(kernel, node, &earlier.node);
     }
@@ -274,10 +274,10 @@ tally_status tally_state_merge(tally_state *into, const tally_state *later) {
     if (into->spec.order_shows)
         append(into, later);
     else {
-        tally__room room;
-        total(later, &room.node);
-        into->spec.kernel->shift_node(into->spec.kernel, &room.node, into->end - later->first);
-        absorb(into, &room.node, later->end - later->first);
+        tally__node_storage storage;
+        total(later, &storage.node);
+        into->spec.kernel->shift_node(into->spec.kernel, &storage.node, into->end - later->first);
+        absorb(into, &storage.node, later->end - later->first);
     }
     tally__fpenv_leave(left);
     return TALLY_OK;
@@ -290,7 +290,7 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     tally__report report;
     tally__spec spec;
     tally__sink sink;
-    tally__room room;
+    tally__node_storage storage;
     char written[TALLY_RESULT_BYTES];
     const tally__backend *far;
     TALLY_CHECK(state != NULL, BAD_ARGUMENT, "the state is NULL");
@@ -306,8 +306,8 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
                 "an output in GPU memory is for TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA");
     if (far != NULL) sink.data = written;
     tally__fpenv left = tally__fpenv_enter();
-    total(state, &room.node);
-    report.flags = spec.kernel->finish_node(spec.kernel, &room.node, &spec.final, result);
+    total(state, &storage.node);
+    report.flags = spec.kernel->finish_node(spec.kernel, &storage.node, &spec.final, result);
     report.flags |= tally__store(&spec, &sink, 0, 1, result);
     tally__fpenv_leave(left);
     if (far != NULL) TALLY_TRY(far->far_store(&spec, out.data, written, (size_t)sink.stride));

@@ -15,10 +15,10 @@ typedef struct tally__raw {
 typedef struct tally__rung {
     int32_t rank;
     int64_t leaf;
-    tally__ordered_room room;
+    tally__ordered_storage storage;
 } tally__rung;
 
-enum { TALLY_RUNGS = 128 }; /* two for each of at most 63 ranks */
+enum { TALLY_RUNGS = 128 };                /* two for each of at most 63 ranks */
 #define TALLY_MOST_VALUES (INT64_MAX / 64) /* a state ends before this value, so that no sum of places overflows */
 
 struct tally_state {
@@ -27,7 +27,7 @@ struct tally_state {
     int64_t head_first;           /* where the head begins; before it, if after first, everything is in `extra` */
     int64_t leaf_begin, leaf_end; /* the leaves of the ladder */
     int32_t rung_count;
-    tally__room extra;
+    tally__node_storage extra;
     tally__raw head, tail;
     tally__rung rungs[TALLY_RUNGS];
 };

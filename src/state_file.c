@@ -95,7 +95,7 @@ tally_status tally_state_save(const tally_state *state, void *buffer, size_t cap
         int64_t rank = rung->rank;
         memcpy(to, &rank, 8);
         memcpy(to + 8, &rung->leaf, 8);
-        kernel->pack_node(kernel, &rung->room.node, to + 16);
+        kernel->pack_node(kernel, &rung->storage.node, to + 16);
     }
     tally__fpenv_leave(left);
     to = write_raw(state, &state->head, to);
@@ -150,8 +150,8 @@ static bool read_rungs(tally_state *s, const header *h, const unsigned char *fro
         if (i > 0 && rung[-1].rank == rank && (rung[-1].leaf >> rank & 1) == 0)
             return false; /* would have been joined */
         rung->rank = (int32_t)rank;
-        kernel->unpack_node(kernel, from + 16, &rung->room.node);
-        n = rung->room.node.n;
+        kernel->unpack_node(kernel, from + 16, &rung->storage.node);
+        n = rung->storage.node.n;
         if (n < 0 || n > kernel->leaf << rank) return false;
         at += (int64_t)1 << rank;
     }

@@ -137,7 +137,7 @@ static void user_unpack(const tally__kernel *kernel, const unsigned char *bytes,
 static int user_finish(const tally__kernel *kernel, const tally__node *node, const tally_final *final, void *result) {
     const tally_operator *op = kernel->user;
     _Alignas(64) char acc[ACC_MOST], out[ACC_MOST];
-    (void)final;
+    (void) final;
     memcpy(acc, acc_in(node), op->acc_size);
     if (op->finish == NULL) {
         memcpy(result, acc, kernel->result_bytes);
@@ -151,7 +151,7 @@ static int user_finish(const tally__kernel *kernel, const tally__node *node, con
 static void user_run(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
                      tally__node *node) {
     const char *x = vx;
-    tally__ordered_room level[64];
+    tally__ordered_storage level[64];
     int64_t leaves = 0, at = 0;
     (void)vy;
     if (n == 0) {
@@ -179,7 +179,7 @@ static int user_segments(const tally__kernel *kernel, const void *x, const void 
                          const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     (void)limit;
     for (int64_t s = 0; s < count; s++) {
-        tally__ordered_room node;
+        tally__ordered_storage node;
         user_run(kernel, (const char *)x + (size_t)offsets[s] * kernel->value_bytes, y, offsets[s + 1] - offsets[s], 0,
                  &node.node);
         user_finish(kernel, &node.node, final, (char *)results + (size_t)s * kernel->result_bytes);
@@ -195,7 +195,7 @@ static int user_rows(const tally__kernel *kernel, const void *vx, const void *vy
     size_t bytes = kernel->value_bytes;
     (void)vy, (void)scratch;
     for (int64_t p = 0; p < width; p++) {
-        tally__ordered_room node;
+        tally__ordered_storage node;
         for (int64_t r = 0; r < rows; r++)
             memcpy(leaf + (size_t)r * bytes, x + (size_t)(r * stride + p) * bytes, bytes);
         user_run(kernel, leaf, NULL, rows, first, &node.node);
@@ -248,8 +248,7 @@ static tally_status check_definition(const tally_context *context, const tally_o
     TALLY_CHECK(definition->size == sizeof *definition, BAD_ARGUMENT,
                 "definition.size is %zu where this version has %zu: set it to sizeof(tally_operator)", definition->size,
                 sizeof *definition);
-    TALLY_CHECK(is_name(definition->name), BAD_ARGUMENT,
-                "an operator's name is 1 to 31 letters, digits, '_' or '-'");
+    TALLY_CHECK(is_name(definition->name), BAD_ARGUMENT, "an operator's name is 1 to 31 letters, digits, '_' or '-'");
     TALLY_CHECK(tally_op_from_name(definition->name) == TALLY_OP_END, BAD_ARGUMENT,
                 "%s is built in: choose another name", definition->name);
     for (int i = 0; i < context->user_count; i++)

@@ -116,17 +116,17 @@ static bool spill(const groups *all, int column, unsigned seen, uint64_t *words,
 /* ---- cells ---- */
 
 static bool widen_cell(const groups *all, cell *at, uint32_t count) {
-    uint32_t room = at->room == 0 ? FIRST_WORDS : at->room;
-    while (room < count) {
-        room *= 2;
+    uint32_t capacity = at->capacity == 0 ? FIRST_WORDS : at->capacity;
+    while (capacity < count) {
+        capacity *= 2;
     }
-    if (room > at->room) {
-        uint64_t *longer = realloc(at->words, room * sizeof *longer);
+    if (capacity > at->capacity) {
+        uint64_t *longer = realloc(at->words, capacity * sizeof *longer);
         if (longer == NULL) {
             return no_memory(all);
         }
         at->words = longer;
-        at->room = room;
+        at->capacity = capacity;
     }
     return true;
 }
@@ -171,19 +171,19 @@ static bool take_run(const groups *all, int column, const cell_run *run, int fil
 /* ---- groups ---- */
 
 static bool widen_groups(groups *all) {
-    int64_t room = all->room == 0 ? 16 : 2 * all->room;
-    cell *longer = realloc(all->cells, (size_t)(room * all->wish->value_count) * sizeof *longer);
+    int64_t capacity = all->capacity == 0 ? 16 : 2 * all->capacity;
+    cell *longer = realloc(all->cells, (size_t)(capacity * all->wish->value_count) * sizeof *longer);
     if (longer == NULL) {
         return no_memory(all);
     }
     all->cells = longer;
-    all->room = room;
+    all->capacity = capacity;
     return true;
 }
 
 /* A group without numbers behind the others; its number, or -1. */
 static int64_t add_group(groups *all) {
-    if (all->count == all->room && !widen_groups(all)) {
+    if (all->count == all->capacity && !widen_groups(all)) {
         return -1;
     }
     for (int column = 0; column < all->wish->value_count; column++) {
@@ -258,7 +258,7 @@ void free_groups(groups *all) {
     close_key_order(&all->order);
     free_keys(&all->keys);
     all->cells = NULL;
-    all->count = all->room = 0;
+    all->count = all->capacity = 0;
 }
 
 /* ---- results ---- */

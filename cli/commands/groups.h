@@ -32,7 +32,7 @@ typedef struct saved_state {
 
 typedef struct cell {
     uint64_t *words; /* numbers that are in no state yet, of the type of `seen` */
-    uint32_t word_count, room;
+    uint32_t word_count, capacity;
     unsigned seen;
     int odd_file; /* where the first large or huge integer stands */
     int64_t odd_line;
@@ -49,7 +49,7 @@ typedef struct groups {
     key_table keys;
     key_order order; /* of sorted rows */
     cell *cells;     /* of group g and column k: cells[g * value_count + k] */
-    int64_t count, room;
+    int64_t count, capacity;
 } groups;
 
 /* Of `all` the fields up to result_count are set, the rest is 0. Without key columns there is one group from the start.

@@ -189,7 +189,7 @@ static bool merge_all(merging *m) {
 
 /* ---- the command ---- */
 
-static bool take_room(merging *m) {
+static bool take_capacity(merging *m) {
     m->most = WINDOWS_BYTES / m->count / m->width;
     m->most = m->most * m->width > LEAST_WINDOW_BYTES ? m->most : LEAST_WINDOW_BYTES / m->width;
     m->arrays = take_memory(NULL, m->count, sizeof *m->arrays);
@@ -220,7 +220,7 @@ static bool merge_windows(merging *m, const command *wanted) {
     int64_t bytes, values;
     measure(m, &bytes, &values);
     begin_bar(wanted, bytes); /* texts may be looked through first: then it comes to its end twice */
-    bool done = settle_types(m) && take_room(m);
+    bool done = settle_types(m) && take_capacity(m);
     if (done) {
         measure(m, &bytes, &values);
         begin_bar(wanted, bytes);

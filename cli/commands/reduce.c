@@ -288,7 +288,7 @@ typedef struct contest {
     tally_type types[FOUND_TYPES];
     tally_state *states[FOUND_TYPES]; /* NULL: ruled out, or the operator does not take the type */
     uint64_t *converted;
-    size_t room;
+    size_t capacity;
 } contest;
 
 static bool rules_out_u64(const text_run *run, const void *values) {
@@ -317,10 +317,10 @@ static void drop(contest *c, int rank) {
 static bool push_run(contest *c, int rank, const text_run *run, const void *values) {
     tally_type type = c->types[rank];
     if (type != run->type) {
-        if (run->count > c->room) {
+        if (run->count > c->capacity) {
             free(c->converted);
-            c->room = run->count;
-            c->converted = take_memory(c->name, (int64_t)c->room, sizeof *c->converted);
+            c->capacity = run->count;
+            c->converted = take_memory(c->name, (int64_t)c->capacity, sizeof *c->converted);
         }
         if (c->converted == NULL) {
             return false;

@@ -19,13 +19,13 @@ bool is_state(const input *in) {
 /* All bytes of an input; NULL after a complaint. */
 static unsigned char *read_whole(input *in, size_t *size) {
     unsigned char *bytes = NULL;
-    int64_t room = 0, used = 0;
+    int64_t capacity = 0, used = 0;
     do {
-        room = room == 0 ? FIRST_READ : 2 * room;
-        unsigned char *longer = room <= machine_memory() ? realloc(bytes, (size_t)room) : NULL;
-        int64_t got = longer != NULL ? read_input(in, longer + used, room - used) : -1;
+        capacity = capacity == 0 ? FIRST_READ : 2 * capacity;
+        unsigned char *longer = capacity <= machine_memory() ? realloc(bytes, (size_t)capacity) : NULL;
+        int64_t got = longer != NULL ? read_input(in, longer + used, capacity - used) : -1;
         if (longer == NULL) {
-            complain(in->name, "no memory for %" PRId64 " bytes of it", room);
+            complain(in->name, "no memory for %" PRId64 " bytes of it", capacity);
         }
         bytes = longer != NULL ? longer : bytes;
         if (got < 0) {
@@ -33,7 +33,7 @@ static unsigned char *read_whole(input *in, size_t *size) {
             return NULL;
         }
         used += got;
-    } while (used == room);
+    } while (used == capacity);
     *size = (size_t)used;
     return bytes;
 }

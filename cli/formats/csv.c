@@ -83,7 +83,7 @@ static const char *next_field(csv_reader *reader, const char *at, csv_field *fie
     return at;
 }
 
-int64_t csv_next(csv_reader *reader, csv_field *fields, size_t room) {
+int64_t csv_next(csv_reader *reader, csv_field *fields, size_t capacity) {
     const char *at = reader->at;
     size_t count = 0;
     csv_field beyond;
@@ -92,7 +92,7 @@ int64_t csv_next(csv_reader *reader, csv_field *fields, size_t room) {
         return 0;
     }
     for (;; at++) {
-        at = next_field(reader, at, count < room ? &fields[count] : &beyond);
+        at = next_field(reader, at, count < capacity ? &fields[count] : &beyond);
         if (at == NULL) {
             return -1;
         }

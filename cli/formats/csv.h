@@ -40,8 +40,9 @@ size_t csv_whole(const char *bytes, size_t size, csv_form form);
 /* bytes[0 .. size-1] are whole records: they end with a line feed, unless size is 0. */
 csv_reader csv_begin(const char *bytes, size_t size, csv_form form);
 
-/* Reads the next record. Stores its first `room` fields and returns how many it has: 0 at the end, -1 with trouble. */
-int64_t csv_next(csv_reader *reader, csv_field *fields, size_t room);
+/* Reads the next record. Stores its first `capacity` fields and returns how many it has: 0 at the end, -1 with trouble.
+ */
+int64_t csv_next(csv_reader *reader, csv_field *fields, size_t capacity);
 
 /* Writes the field's text with every doubled quote as one to `to`, which has room for field->length bytes. Returns its
  * length. */

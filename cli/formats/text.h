@@ -44,7 +44,7 @@ typedef struct text_run {
 
 void text_begin(text_reader *reader, tally_type wanted);
 
-/* Reads from bytes into values (8 bytes of room each; stored side by side in the run's type), and the places of those
+/* Reads from bytes into values (8 bytes each; stored side by side in the run's type), and the places of those
  * written -0 into zeros (room for capacity too), until capacity, the last whole number, or a change of type. last: no
  * more bytes follow. count 0 without change of type, and consumed < size, asks for more bytes. False: reader->trouble
  * says what is wrong. */

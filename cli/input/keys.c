@@ -29,35 +29,35 @@ static int spread(key_table *table, size_t slot_count) {
     return 0;
 }
 
-static int make_room(key_table *table, uint32_t length) {
+static int make_capacity(key_table *table, uint32_t length) {
     if (2 * ((size_t)table->count + 1) > table->slot_count &&
         (table->count > UINT32_MAX / 4 ||
          spread(table, table->slot_count == 0 ? FIRST_SLOTS : 2 * table->slot_count) != 0)) {
         return -1;
     }
-    if (table->count == table->room) {
-        uint32_t room = table->room == 0 ? FIRST_SLOTS : 2 * table->room;
-        key_entry *longer = realloc(table->keys, room * sizeof *longer);
+    if (table->count == table->capacity) {
+        uint32_t capacity = table->capacity == 0 ? FIRST_SLOTS : 2 * table->capacity;
+        key_entry *longer = realloc(table->keys, capacity * sizeof *longer);
         if (longer == NULL) {
             return -1;
         }
         table->keys = longer;
-        table->room = room;
+        table->capacity = capacity;
     }
-    if (length > table->byte_room - table->byte_count) {
-        size_t room = 2 * table->byte_room + length + FIRST_SLOTS;
-        char *longer = realloc(table->bytes, room);
+    if (length > table->byte_capacity - table->byte_count) {
+        size_t capacity = 2 * table->byte_capacity + length + FIRST_SLOTS;
+        char *longer = realloc(table->bytes, capacity);
         if (longer == NULL) {
             return -1;
         }
         table->bytes = longer;
-        table->byte_room = room;
+        table->byte_capacity = capacity;
     }
     return 0;
 }
 
 int64_t add_key(key_table *table, const char *text, uint32_t length, uint64_t hash) {
-    if (make_room(table, length) != 0) {
+    if (make_capacity(table, length) != 0) {
         return -1;
     }
     size_t slot = hash & (table->slot_count - 1);

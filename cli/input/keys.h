@@ -13,9 +13,9 @@ typedef struct key_entry {
 
 typedef struct key_table {
     char *bytes;
-    size_t byte_count, byte_room;
+    size_t byte_count, byte_capacity;
     key_entry *keys;
-    uint32_t count, room;
+    uint32_t count, capacity;
     uint32_t *slots; /* 1 + the number of a key, or 0; slot_count is a power of two */
     size_t slot_count;
 } key_table;

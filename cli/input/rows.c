@@ -50,12 +50,13 @@ static bool widen(void *memory, int64_t count, size_t size) {
 }
 
 static bool widen_rows(block_rows *r, int value_count) {
-    int64_t room = r->room == 0 ? 4096 : 2 * r->room;
-    bool fine = widen(&r->words, room * value_count, sizeof *r->words) &&
-                widen(&r->sorted, room * value_count, sizeof *r->sorted) &&
-                widen(&r->kinds, room * value_count, sizeof *r->kinds) && widen(&r->lines, room, sizeof *r->lines) &&
-                widen(&r->groups, room, sizeof *r->groups) && widen(&r->order, room, sizeof *r->order);
-    r->room = fine ? room : r->room;
+    int64_t capacity = r->capacity == 0 ? 4096 : 2 * r->capacity;
+    bool fine = widen(&r->words, capacity * value_count, sizeof *r->words) &&
+                widen(&r->sorted, capacity * value_count, sizeof *r->sorted) &&
+                widen(&r->kinds, capacity * value_count, sizeof *r->kinds) &&
+                widen(&r->lines, capacity, sizeof *r->lines) && widen(&r->groups, capacity, sizeof *r->groups) &&
+                widen(&r->order, capacity, sizeof *r->order);
+    r->capacity = fine ? capacity : r->capacity;
     return fine || no_memory(r);
 }
 
@@ -180,12 +181,12 @@ static int64_t copy_key(const table_wish *wish, const table_shape *shape, block_
             refuse(r, 0, "%.40s: a NUL byte cannot be part of a key; perhaps the file is UTF-16", wish->keys[k]);
             return -1;
         }
-        if (needed > r->key_room) {
+        if (needed > r->key_capacity) {
             if (!widen(&r->key, (int64_t)(2 * needed), 1)) {
                 no_memory(r);
                 return -1;
             }
-            r->key_room = 2 * needed;
+            r->key_capacity = 2 * needed;
         }
         size += csv_copy(field, r->key + size);
         r->key[size++] = '\0';
@@ -250,7 +251,7 @@ static bool read_records(const table_wish *wish, const table_block *b, block_row
             return refuse(r, reader.line, "it has %" PRId64 " field%s, the first line has %" PRId64, width,
                           width == 1 ? "" : "s", shape->width);
         }
-        if ((r->count == r->room && !widen_rows(r, wish->value_count)) || !read_row(wish, shape, r)) {
+        if ((r->count == r->capacity && !widen_rows(r, wish->value_count)) || !read_row(wish, shape, r)) {
             r->trouble_line = reader.line;
             return false;
         }
@@ -262,14 +263,14 @@ static bool read_records(const table_wish *wish, const table_block *b, block_row
 
 /* ---- sorting ---- */
 
-static bool make_group_room(block_rows *r, int value_count) {
-    if (r->group_count <= r->group_room) {
+static bool make_group_capacity(block_rows *r, int value_count) {
+    if (r->group_count <= r->group_capacity) {
         return true;
     }
-    int64_t room = 2 * r->group_count;
-    bool fine = widen(&r->runs, room * (value_count + 1), sizeof *r->runs) &&
-                widen(&r->first_lines, room, sizeof *r->first_lines);
-    r->group_room = fine ? room : r->group_room;
+    int64_t capacity = 2 * r->group_count;
+    bool fine = widen(&r->runs, capacity * (value_count + 1), sizeof *r->runs) &&
+                widen(&r->first_lines, capacity, sizeof *r->first_lines);
+    r->group_capacity = fine ? capacity : r->group_capacity;
     return fine || no_memory(r);
 }
 
@@ -322,7 +323,7 @@ static bool sort_rows(const table_wish *wish, block_rows *r) {
     if (r->group_count == 0) { /* a block without rows: there may be no room yet */
         return true;
     }
-    if (!make_group_room(r, wish->value_count)) {
+    if (!make_group_capacity(r, wish->value_count)) {
         return false;
     }
     uint64_t *words = r->sorted;
@@ -345,12 +346,12 @@ void read_rows(const table_wish *wish, const table_block *b, block_rows *r) {
         refuse(r, 0, "%s", b->trouble);
         return;
     }
-    if (b->shape->width > r->field_room || r->field_room == 0) {
+    if (b->shape->width > r->field_capacity || r->field_capacity == 0) {
         if (!widen(&r->fields, b->shape->width, sizeof *r->fields)) {
             no_memory(r);
             return;
         }
-        r->field_room = b->shape->width;
+        r->field_capacity = b->shape->width;
     }
     (void)read_records(wish, b, r);
     (void)sort_rows(wish, r);

@@ -81,20 +81,20 @@ _Static_assert(sizeof(size_t) == 8, "values and places take as much room");
 typedef struct series {
     input *in;
     tally_type type; /* of the values so far */
-    size_t count, room, zeros_room;
+    size_t count, capacity, zeros_capacity;
 } series;
 
 /* Memory for `count` items of 8 bytes more, with room to spare; NULL after a complaint. */
-static void *lengthen(const input *in, void *items, size_t count, size_t *room) {
-    if (count <= *room) {
+static void *lengthen(const input *in, void *items, size_t count, size_t *capacity) {
+    if (count <= *capacity) {
         return items;
     }
-    size_t longer = *room + *room / 2 + 2 * RUN_VALUES;
+    size_t longer = *capacity + *capacity / 2 + 2 * RUN_VALUES;
     void *moved = (int64_t)longer <= machine_memory() / 8 ? realloc(items, longer * 8) : NULL;
     if (moved == NULL) {
         complain(in->name, "it does not fit this machine's memory, as segments and pairs need");
     } else {
-        *room = longer;
+        *capacity = longer;
     }
     return moved;
 }
@@ -104,7 +104,7 @@ static bool keep_zeros(series *kept, const text_zeros *zeros) {
     if (zeros->count == 0) {
         return true;
     }
-    size_t *longer = lengthen(kept->in, all->places, all->count + zeros->count, &kept->zeros_room);
+    size_t *longer = lengthen(kept->in, all->places, all->count + zeros->count, &kept->zeros_capacity);
     if (longer == NULL) {
         return false;
     }
@@ -118,7 +118,7 @@ static bool keep_zeros(series *kept, const text_zeros *zeros) {
 static bool keep_run(void *taker, const text_run *run, const void *values) {
     series *kept = taker;
     size_t size = type_size(run->type);
-    unsigned char *longer = lengthen(kept->in, kept->in->owned, kept->count + run->count, &kept->room);
+    unsigned char *longer = lengthen(kept->in, kept->in->owned, kept->count + run->count, &kept->capacity);
     if (longer == NULL) {
         return false;
     }

@@ -66,8 +66,8 @@ static bool refuse_column(const table_shape *shape, const char *name, const csv_
     bool has_comma = false;
     for (int64_t k = 0; header != NULL && k < shape->width && length < sizeof list - 10; k++) {
         const char *quote = memchr(header[k].text, ',', header[k].length) != NULL ? "'" : "";
-        int room = (int)(sizeof list - 8 - length);
-        int shown = header[k].length < (size_t)room ? (int)header[k].length : room;
+        int capacity = (int)(sizeof list - 8 - length);
+        int shown = header[k].length < (size_t)capacity ? (int)header[k].length : capacity;
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%s%.*s%s", k == 0 ? "" : ", ", quote, shown,
                                    header[k].text, quote);
         length = length < sizeof list - 1 ? length : sizeof list - 1;
@@ -178,23 +178,23 @@ static bool open_next(table_reader *t) {
                     t->in.form == FORM_NPY ? "first bytes are those of a .npy array" : "name says raw values");
 }
 
-static bool widen_block(const table_reader *t, table_block *b, size_t room) {
-    char *longer = realloc(b->bytes, room + 1); /* and a line feed */
+static bool widen_block(const table_reader *t, table_block *b, size_t capacity) {
+    char *longer = realloc(b->bytes, capacity + 1); /* and a line feed */
     if (longer == NULL) {
-        return complain(t->in.name, "no memory for a block of %zu bytes", room);
+        return complain(t->in.name, "no memory for a block of %zu bytes", capacity);
     }
     b->bytes = longer;
-    b->room = room;
+    b->capacity = capacity;
     return true;
 }
 
 static bool keep_rest(table_reader *t, const char *bytes, size_t size) {
-    if (size > t->rest_room) {
+    if (size > t->rest_capacity) {
         free(t->rest);
-        t->rest_room = size + BLOCK_BYTES;
-        t->rest = take_memory(t->in.name, (int64_t)t->rest_room, 1);
+        t->rest_capacity = size + BLOCK_BYTES;
+        t->rest = take_memory(t->in.name, (int64_t)t->rest_capacity, 1);
         if (t->rest == NULL) {
-            t->rest_room = 0;
+            t->rest_capacity = 0;
             return false;
         }
     }
@@ -208,20 +208,20 @@ static bool keep_rest(table_reader *t, const char *bytes, size_t size) {
 /* Whole records, at least one, up to the end of the file. *more: the file goes on. */
 static bool fill_block(table_reader *t, table_block *b, csv_form form, bool *more) {
     size_t filled = t->rest_bytes, whole = 0;
-    for (size_t room = BLOCK_BYTES + 2 * filled; whole == 0; room = 2 * b->room) {
-        if (room > MOST_BLOCK_BYTES) {
+    for (size_t capacity = BLOCK_BYTES + 2 * filled; whole == 0; capacity = 2 * b->capacity) {
+        if (capacity > MOST_BLOCK_BYTES) {
             b->trouble = "a record has more than 128 MiB; perhaps a closing quote is missing";
             b->size = filled;
             return true;
         }
-        if (room > b->room && !widen_block(t, b, room)) {
+        if (capacity > b->capacity && !widen_block(t, b, capacity)) {
             return false;
         }
         if (t->rest_bytes > 0) {
             memcpy(b->bytes, t->rest, t->rest_bytes);
             t->rest_bytes = 0;
         }
-        int64_t asked = (int64_t)(b->room - filled);
+        int64_t asked = (int64_t)(b->capacity - filled);
         int64_t got = read_input(&t->in, b->bytes + filled, asked);
         if (got < 0) {
             return false;

@@ -46,7 +46,7 @@ typedef struct table_reader {
     input in;
     table_shape *shapes; /* one for each file */
     char *rest;          /* bytes behind the last block's records */
-    size_t rest_bytes, rest_room;
+    size_t rest_bytes, rest_capacity;
     int64_t blocks, bytes_read, total_bytes; /* negative: not known */
 } table_reader;
 
@@ -54,9 +54,9 @@ typedef struct table_block {
     const table_shape *shape;
     int64_t number; /* blocks are counted over all files */
     char *bytes;
-    size_t data_at, size, room; /* records lie from data_at to size */
-    int64_t bytes_read;         /* so far, of all files */
-    const char *trouble;        /* its records cannot be told apart, or NULL */
+    size_t data_at, size, capacity; /* records lie from data_at to size */
+    int64_t bytes_read;             /* so far, of all files */
+    const char *trouble;            /* its records cannot be told apart, or NULL */
 } table_block;
 
 /* What was seen among the numbers of a group's column: what decides on their type. A set. */
@@ -95,14 +95,14 @@ typedef struct block_rows {
     int64_t trouble_line;  /* from the block's first line */
     char trouble[240];
     /* ---- row by row: row r has its cells at [r * value_count] ---- */
-    int64_t count, room, group_room;
+    int64_t count, capacity, group_capacity;
     uint64_t *words, *sorted;
     unsigned char *kinds; /* what was seen; 0: nothing, the cell is left out */
     uint32_t *lines, *groups, *order;
     csv_field *fields;
-    int64_t field_room;
+    int64_t field_capacity;
     char *key;
-    size_t key_room;
+    size_t key_capacity;
 } block_rows;
 
 /* Whether a name is longer than its ending. */

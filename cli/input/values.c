@@ -166,9 +166,9 @@ static bool hold_counted(input *in) {
     return got >= 0 && (got == bytes ? check_end(in) : ends_early(in, got));
 }
 
-static bool grow(input *in, int64_t *room) {
-    *room += *room / 2 + GROWTH_BYTES;
-    unsigned char *longer = *room <= machine_memory() ? realloc(in->owned, (size_t)*room) : NULL;
+static bool grow(input *in, int64_t *capacity) {
+    *capacity += *capacity / 2 + GROWTH_BYTES;
+    unsigned char *longer = *capacity <= machine_memory() ? realloc(in->owned, (size_t)*capacity) : NULL;
     if (longer == NULL) {
         return complain(in->name, "it does not fit this machine's memory, as segments, axes and Fortran order need");
     }
@@ -178,17 +178,17 @@ static bool grow(input *in, int64_t *room) {
 
 /* Reads raw values until the stream ends. */
 static bool hold_uncounted(input *in) {
-    int64_t room = 0, bytes = 0, size = (int64_t)in->layout.size;
+    int64_t capacity = 0, bytes = 0, size = (int64_t)in->layout.size;
     do {
-        if (!grow(in, &room)) {
+        if (!grow(in, &capacity)) {
             return false;
         }
-        int64_t got = read_input(in, in->owned + bytes, room - bytes);
+        int64_t got = read_input(in, in->owned + bytes, capacity - bytes);
         if (got < 0) {
             return false;
         }
         bytes += got;
-    } while (bytes == room);
+    } while (bytes == capacity);
     if (bytes % size != 0) {
         return complain(in->name, "its %" PRId64 " bytes are no whole number of %s values", bytes,
                         type_name(in->layout.type));
@@ -228,9 +228,7 @@ bool load_values(input *in, tally_array *array) {
 
 /* ---- a block at a time ---- */
 
-bool values_at_hand(const input *in) {
-    return in->held != NULL && !in->layout.swapped && !must_gather(in);
-}
+bool values_at_hand(const input *in) { return in->held != NULL && !in->layout.swapped && !must_gather(in); }
 
 int64_t block_values(const input *in) {
     return (values_at_hand(in) ? MAPPED_BYTES : BLOCK_BYTES) / (int64_t)in->layout.size;

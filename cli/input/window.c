@@ -20,7 +20,7 @@ bool open_window(window *w, const char *name, input_wish wish) {
 }
 
 void close_window(window *w) {
-    free(w->room);
+    free(w->buffer);
     free(w->bytes);
     close_input(&w->in);
     *w = (window){.in = {.descriptor = -1}};
@@ -89,13 +89,13 @@ static bool make_room(window *w, int64_t most) {
         if (w->count > 0) {
             memcpy(longer, w->values, (size_t)w->count * size);
         }
-        free(w->room);
-        w->room = longer;
+        free(w->buffer);
+        w->buffer = longer;
         w->room_values = most;
     } else if (w->count > 0) {
-        memmove(w->room, w->values, (size_t)w->count * size);
+        memmove(w->buffer, w->values, (size_t)w->count * size);
     }
-    w->values = w->room;
+    w->values = w->buffer;
     return true;
 }
 
@@ -119,7 +119,7 @@ static bool read_text(window *w, int64_t most) {
         }
         text_run run;
         size_t no_zeros; /* a type that was asked for has none */
-        if (!text_read(&w->reader, w->bytes, w->used, w->bytes_ended, w->room + w->count * (int64_t)w->in.layout.size,
+        if (!text_read(&w->reader, w->bytes, w->used, w->bytes_ended, w->buffer + w->count * (int64_t)w->in.layout.size,
                        &no_zeros, (size_t)(most - w->count), &run)) {
             return complain(w->in.name, "%s", w->reader.trouble);
         }
@@ -146,7 +146,7 @@ static bool read_values(window *w, int64_t most) {
             w->more = false;
             break;
         }
-        memcpy(w->room + w->count * size, block.data, (size_t)(block.count * size));
+        memcpy(w->buffer + w->count * size, block.data, (size_t)(block.count * size));
         w->count += block.count;
     }
     return true;

@@ -8,12 +8,12 @@ typedef struct window {
     input in;
     const unsigned char *values; /* at hand, `count` of them */
     int64_t count;
-    int64_t before; /* values that have been taken */
-    int64_t total;  /* values in all; -1: nobody knows */
-    bool more;      /* values may follow behind those at hand */
+    int64_t before;        /* values that have been taken */
+    int64_t total;         /* values in all; -1: nobody knows */
+    bool more;             /* values may follow behind those at hand */
     unsigned char last[8]; /* the one that was taken last, if any */
     /* ---- of values that do not lie in memory as a whole ---- */
-    unsigned char *room;
+    unsigned char *buffer;
     int64_t room_values;
     text_reader reader;
     char *bytes; /* of text, `used` of them not read yet */

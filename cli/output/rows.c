@@ -102,14 +102,14 @@ row_writer begin_rows(row_format format, FILE *stream, const char *const *names,
 /* ---- rows that are kept ---- */
 
 static bool keep_row(row_writer *w, const row_cell *cells) {
-    if (w->count == w->room) {
-        int64_t room = w->room == 0 ? 64 : 2 * w->room;
-        row_cell *longer = realloc(w->cells, (size_t)(room * w->column_count) * sizeof *longer);
+    if (w->count == w->capacity) {
+        int64_t capacity = w->capacity == 0 ? 64 : 2 * w->capacity;
+        row_cell *longer = realloc(w->cells, (size_t)(capacity * w->column_count) * sizeof *longer);
         if (longer == NULL) {
-            return complain(NULL, "no memory for %lld rows of results", (long long)room);
+            return complain(NULL, "no memory for %lld rows of results", (long long)capacity);
         }
         w->cells = longer;
-        w->room = room;
+        w->capacity = capacity;
     }
     for (int k = 0; k < w->column_count; k++) {
         row_cell *kept = &w->cells[w->count * w->column_count + k];
@@ -152,10 +152,10 @@ static int shown_width(const row_cell *cell) {
 /* Numbers to the right, text to the left, two spaces between. */
 static void put_aligned(const row_writer *w, const row_cell *cells, const int *widths, const bool *numeric) {
     for (int k = 0; k < w->column_count; k++) {
-        int room = widths[k] - shown_width(&cells[k]);
-        fprintf(w->stream, "%s%*s", k == 0 ? "" : "  ", numeric[k] ? room : 0, "");
+        int padding = widths[k] - shown_width(&cells[k]);
+        fprintf(w->stream, "%s%*s", k == 0 ? "" : "  ", numeric[k] ? padding : 0, "");
         put_visible(&cells[k], w->stream);
-        fprintf(w->stream, "%*s", numeric[k] || k == w->column_count - 1 ? 0 : room, "");
+        fprintf(w->stream, "%*s", numeric[k] || k == w->column_count - 1 ? 0 : padding, "");
     }
     fputc('\n', w->stream);
 }

@@ -25,7 +25,7 @@ typedef struct row_writer {
     bool begun; /* the header is written */
     /* ---- of ALIGNED and NPY, which need every row before the first is written ---- */
     row_cell *cells; /* with texts of their own */
-    int64_t count, room;
+    int64_t count, capacity;
 } row_writer;
 
 /* names are borrowed. Nothing is written yet: the header, where the format has one, comes with the first row. */

@@ -49,7 +49,7 @@ extern "C" {
  *
  * TALLY_BAD_ORDER: an array is not sorted; the sentence says which and where. What the outputs hold then is not
  * defined. TALLY_BAD_TYPE: types differ, or one is none that can be merged. TALLY_BAD_ARGUMENT: NULL with a count, a
- * negative count, too little room, the option TALLY_NAN_SKIP; arrays on different GPUs, or on a GPU with the option
+ * negative count, too little space, the option TALLY_NAN_SKIP; arrays on different GPUs, or on a GPU with the option
  * backend TALLY_BACKEND_CPU or TALLY_BACKEND_REFERENCE. TALLY_NO_MEMORY. TALLY_UNSUPPORTED: a GPU is to merge, and it
  * does not reach all arrays and outputs. TALLY_NO_DEVICE and TALLY_DEVICE_FAILED as for reductions. */
 TALLY_CHECKED tally_status tally_merge(const tally_context *context, const tally_array *arrays, int64_t count,

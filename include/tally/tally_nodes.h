@@ -54,24 +54,24 @@ TALLY_CHECKED tally_status tally_node_adds(const tally_context *context, tally_o
 
 /* Reduces an array to one node at `node`, which has room for `room` bytes. Indices (argmin, argmax) count from the
  * array's start: see tally_shift_nodes. GPU: an array in GPU memory is reduced by its GPU, on options.stream; for a
- * node in host memory the call waits. TALLY_NO_SPACE: too little room. Others as tally_reduce. An array without values
+ * node in host memory the call waits. TALLY_NO_SPACE: too little space. Others as tally_reduce. An array without values
  * gives the node that changes nothing. */
 TALLY_CHECKED tally_status tally_reduce_node(tally_context *context, tally_op op, tally_array in, void *node,
-                                             size_t room);
+                                             size_t space);
 TALLY_CHECKED tally_status tally_reduce_node_pair(tally_context *context, tally_op op, tally_array left,
-                                                  tally_array right, void *node, size_t room);
+                                                  tally_array right, void *node, size_t space);
 
 /* Reduces each segment to a node: as many nodes as tally_reduce_segments gives results, in the same order. Each value
  * of an array is a node by tally_rows(count, 1, 1). GPU: segments of an array in GPU memory are reduced at once; the
  * index lies there or in host memory, or is a plan's. Values by unsorted ids are copied there first, segment by
- * segment. For nodes in host memory the call waits, and takes GPU memory for them. TALLY_NO_SPACE: `room` bytes are too
- * few. TALLY_UNSUPPORTED also: a plan for a GPU, and an array in host memory. TALLY_BAD_ARGUMENT also: a plan of
+ * segment. For nodes in host memory the call waits, and takes GPU memory for them. TALLY_NO_SPACE: `space` is too
+ * little. TALLY_UNSUPPORTED also: a plan for a GPU, and an array in host memory. TALLY_BAD_ARGUMENT also: a plan of
  * unsorted ids for the host, and an array in GPU memory. Others as tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_reduce_segments_nodes(tally_context *context, tally_op op, tally_array in,
-                                                       tally_segments segments, void *nodes, size_t room);
+                                                       tally_segments segments, void *nodes, size_t space);
 TALLY_CHECKED tally_status tally_reduce_segments_nodes_pair(tally_context *context, tally_op op, tally_array left,
                                                             tally_array right, tally_segments segments, void *nodes,
-                                                            size_t room);
+                                                            size_t space);
 
 /* into[i] becomes the node of the values of both into[i] and from[i], i = 0 .. count-1. into and from do not overlap.
  * TALLY_BAD_STATE: a node says that it has a negative or impossible number of values. Other damage cannot be told, and
@@ -129,10 +129,10 @@ TALLY_CHECKED tally_status tally_close_node_memory(const tally_context *context,
 
 /* *results = how many results tally_reduce_segments would give for an array of `values` values, and counts[r] = the
  * number of values of result r; there is room for `room` counts, or counts is NULL, and the index is not read. One in
- * GPU memory is copied to the host. TALLY_NO_SPACE: more results than room. TALLY_UNSUPPORTED: a plan for a GPU.
+ * GPU memory is copied to the host. TALLY_NO_SPACE: more results than space. TALLY_UNSUPPORTED: a plan for a GPU.
  * TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
-                                                int64_t *counts, int64_t room, int64_t *results);
+                                                int64_t *counts, int64_t space, int64_t *results);
 
 /* The bytes of one value that op takes: the type's, or of TALLY_STRUCT those of the caller's operator. */
 TALLY_CHECKED tally_status tally_value_bytes(const tally_context *context, tally_op op, tally_type type,
@@ -150,9 +150,9 @@ TALLY_CHECKED tally_status tally_push_segments_pair(tally_context *context, tall
 
 /* Copies the values of an array that op takes, side by side, to host memory with room for `room` bytes. The array may
  * have a stride, and may lie in GPU memory, from where values with a stride are copied one by one; the call waits.
- * TALLY_NO_SPACE: too little room. Others as tally_reduce. */
+ * TALLY_NO_SPACE: too little space. Others as tally_reduce. */
 TALLY_CHECKED tally_status tally_copy_values(const tally_context *context, tally_op op, tally_array in, void *values,
-                                             size_t room);
+                                             size_t space);
 
 #ifdef __cplusplus
 }

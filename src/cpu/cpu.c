@@ -12,15 +12,15 @@ static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, 
                                tally__report *report) {
     const tally__kernel *kernel = spec->kernel;
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
-    tally__room room;
+    tally__node_storage storage;
     if (spec->exact && in->packed && in->count > 0 && in->count <= 4 * kernel->leaf) { /* no node of limbs for so few */
         const int64_t offsets[2] = {0, in->count};
         report->flags = kernel->segments(kernel, in->x, in->y, in->count, offsets, 1, &spec->final, result);
         report->flags |= tally__store(spec, sink, 0, 1, result);
         return TALLY_OK;
     }
-    cpu_tree(spec, in, 0, in->count, 0, &room.node);
-    report->flags = kernel->finish_node(kernel, &room.node, &spec->final, result);
+    cpu_tree(spec, in, 0, in->count, 0, &storage.node);
+    report->flags = kernel->finish_node(kernel, &storage.node, &spec->final, result);
     report->flags |= tally__store(spec, sink, 0, 1, result);
     return TALLY_OK;
 }

@@ -105,8 +105,9 @@ static int32_t slack_of(bounds b, int32_t count, int term, bool is_f64) {
 /* Bounds that leave some room above and below: the next tiles are not quite alike. Limbs take nothing below their
  * origin. */
 static bounds widened(bounds b, int32_t slack, int32_t origin, int32_t highest) {
-    int32_t room = slack < 16 ? slack / 2 : 8;
-    bounds wide = {b.high + room < highest ? b.high + room : highest, b.unit - room > origin ? b.unit - room : origin};
+    int32_t margin = slack < 16 ? slack / 2 : 8;
+    bounds wide = {b.high + margin < highest ? b.high + margin : highest,
+                   b.unit - margin > origin ? b.unit - margin : origin};
     if (wide.unit < TALLY_LEVELS_LOWEST) wide.unit = TALLY_LEVELS_LOWEST;
     return wide;
 }

@@ -74,7 +74,7 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__batch *one);
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);
 
 /* How many of so many segments, `most` (a power of two) at most, have TALLY_BATCH_VALUES values together; 1 at least.
- * No branches: they would be foretold wrongly. */
+ * No branches: they would be mispredicted. */
 static inline int tally__fitting(const int64_t *offsets, int segments, const int most) {
     int fitting = 1;
     for (int step = most / 2; step > 0; step /= 2) {

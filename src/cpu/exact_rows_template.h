@@ -31,7 +31,7 @@ typedef struct panel_t {
     tally__batch batch;
     union {
         accumulator_t node;
-        char room[(sizeof(accumulator_t) + 15) / 16 * 16];
+        char storage[(sizeof(accumulator_t) + 15) / 16 * 16];
     } nodes[panel_width];
 } panel_t;
 

@@ -18,10 +18,10 @@ typedef struct job {
     const tally__input *in;
     const tally__grouping *g;
     const tally__sink *sink;
-    int64_t inner;        /* features */
-    int64_t room, apart;  /* values of each that a buffer has room for; from one to the next */
-    bool wide;            /* there is no buffer: */
-    tally__panels panels; /* vectors are reduced where they lie */
+    int64_t inner;           /* features */
+    int64_t capacity, apart; /* values of each that a buffer has room for; from one to the next */
+    bool wide;               /* there is no buffer: */
+    tally__panels panels;    /* vectors are reduced where they lie */
     int64_t pieces, *begins;
     tally__shares shares;
     char *buffers; /* of all threads */
@@ -37,7 +37,7 @@ static void note(job *j, int flags) {
 static int64_t length_of(const job *j, int64_t s) { return j->g->ends[s] - j->g->begins[s]; }
 static bool is_long(const job *j, int64_t s) {
     const int64_t length = length_of(j, s);
-    return (!j->wide && length > j->room) || length > LONG_BYTES / (int64_t)j->spec->kernel->value_bytes / j->inner;
+    return (!j->wide && length > j->capacity) || length > LONG_BYTES / (int64_t)j->spec->kernel->value_bytes / j->inner;
 }
 
 /* ---- short segments of wide vectors ---- */
@@ -112,7 +112,7 @@ static void reduce_batch(job *j, batch *b) {
 
 static void add_segment(job *j, batch *b, int64_t s) {
     const int64_t length = length_of(j, s), begin = j->g->begins[s];
-    if (b->first + b->count != s || b->count == TALLY_RESULT_BATCH || b->offsets[b->count] + length > j->room) {
+    if (b->first + b->count != s || b->count == TALLY_RESULT_BATCH || b->offsets[b->count] + length > j->capacity) {
         reduce_batch(j, b);
         b->first = s;
     }
@@ -159,7 +159,7 @@ static tally_status divide_pieces(job *j, double work) {
 
 static tally_status open_buffers(job *j, int threads) {
     const size_t value = j->spec->kernel->value_bytes, results = (size_t)j->inner * j->spec->result_bytes;
-    j->apart = j->room + j->spec->kernel->leaf + ASIDE_BYTES / (int64_t)value;
+    j->apart = j->capacity + j->spec->kernel->leaf + ASIDE_BYTES / (int64_t)value;
     j->buffer_bytes = (size_t)(j->apart * j->inner) * value * (size_t)j->spec->inputs;
     if (!j->sink->direct) j->buffer_bytes += TALLY_RESULT_BATCH * results;
     j->buffer_bytes = (j->buffer_bytes + 63) / 64 * 64;
@@ -233,12 +233,12 @@ tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in,
         const tally_segments segments = tally_offsets(g->begins, TALLY_I64, g->count);
         return tally__cpu_ragged(spec, in, &segments, sink, report);
     }
-    job j = {.spec = spec, .in = in, .g = g, .sink = sink, .inner = inner, .room = BUFFER_BYTES / bytes / inner};
+    job j = {.spec = spec, .in = in, .g = g, .sink = sink, .inner = inner, .capacity = BUFFER_BYTES / bytes / inner};
     double work = 0;
     int64_t longest = 0;
     bool some_long = false;
     j.wide = inner >= TALLY_WIDE_VECTOR || (inner > 1 && g->order == NULL && spec->kernel->rows_of_few);
-    if (j.room < 2 * spec->kernel->leaf) j.room = 2 * spec->kernel->leaf;
+    if (j.capacity < 2 * spec->kernel->leaf) j.capacity = 2 * spec->kernel->leaf;
     for (int64_t s = 0; s < g->count; s++) {
         if (is_long(&j, s))
             some_long = true;

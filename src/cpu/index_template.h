@@ -7,21 +7,21 @@ typedef int64_t index_i64 __attribute__((aligned(1), may_alias));
 
 /* Differences wrap; those of entries that are not negative do not. */
 #define TALLY_READ_OFFSETS(type, word)                                                                                 \
-    TALLY_INLINE TALLY_TARGET tally__index_bits take_offsets_##type(const void *index, int64_t count, int64_t *room) { \
+    TALLY_INLINE TALLY_TARGET tally__index_bits take_offsets_##type(const void *index, int64_t count, int64_t *copy) { \
         const index_##type *offsets = index;                                                                           \
         u##word steps = 0, places = (u##word)offsets[0];                                                               \
-        if (room) room[0] = offsets[0];                                                                                \
+        if (copy) copy[0] = offsets[0];                                                                                \
         TALLY_FREE_LANES                                                                                               \
         for (int64_t s = 0; s < count; s++) {                                                                          \
             word next = offsets[s + 1];                                                                                \
             steps |= (u##word)next - (u##word)offsets[s];                                                              \
             places |= (u##word)next;                                                                                   \
-            if (room) room[s + 1] = next;                                                                              \
+            if (copy) copy[s + 1] = next;                                                                              \
         }                                                                                                              \
         return (tally__index_bits){(uint64_t)(word)steps, (uint64_t)(word)places};                                     \
     }                                                                                                                  \
-    static TALLY_TARGET tally__index_bits read_offsets_##type(const void *index, int64_t count, int64_t *room) {       \
-        return room ? take_offsets_##type(index, count, room) : take_offsets_##type(index, count, NULL);               \
+    static TALLY_TARGET tally__index_bits read_offsets_##type(const void *index, int64_t count, int64_t *copy) {       \
+        return copy ? take_offsets_##type(index, count, copy) : take_offsets_##type(index, count, NULL);               \
     }
 TALLY_READ_OFFSETS(i32, int32_t)
 TALLY_READ_OFFSETS(i64, int64_t)
@@ -51,7 +51,7 @@ static TALLY_TARGET void list_filled(const int64_t *offsets, int64_t count, int6
 }
 
 /* Results of all segments from those of the filled ones, which the result of nothing follows, and room for 64 bytes. No
- * branches: they would be foretold wrongly. */
+ * branches: they would be mispredicted. */
 TALLY_INLINE TALLY_TARGET void spread(const int64_t *offsets, int64_t count, int64_t filled, const char *made,
                                       const int64_t bytes, char *results) {
     int64_t s = 0, k = 0;

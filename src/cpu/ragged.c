@@ -26,7 +26,7 @@ typedef struct job {
     tally__shares shares; /* what threads take in turn */
     int64_t long_bytes;   /* a segment of so many bytes is reduced by all threads */
     span *longs;
-    int64_t long_room;
+    int64_t long_capacity;
     _Atomic int64_t long_count;
     _Atomic int flags;   /* TALLY_FLAG_... */
     _Atomic int64_t bad; /* a segment (segment ids: a value) that does not fit, or -1 */
@@ -52,9 +52,9 @@ static void reduce_packed(job *j, const int64_t *offsets, int64_t count, void *r
 }
 
 static void reduce_one(job *j, int64_t begin, int64_t end, void *result) {
-    tally__room room;
-    tally__cpu_run(j->spec, j->in, begin, end - begin, 0, &room.node);
-    note(j, j->spec->kernel->finish_node(j->spec->kernel, &room.node, &j->spec->final, result));
+    tally__node_storage storage;
+    tally__cpu_run(j->spec, j->in, begin, end - begin, 0, &storage.node);
+    note(j, j->spec->kernel->finish_node(j->spec->kernel, &storage.node, &j->spec->final, result));
 }
 
 /* Strided values: as many segments as fit a buffer are copied together and reduced there. */
@@ -109,7 +109,7 @@ static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t co
         if (offsets[s + 1] - offsets[s] >= limit) {
             reduce_and_store(j, first + done, offsets + done, s - done);
             int64_t place = j->long_count++;
-            if (place >= j->long_room) { /* more than the array has values for: segments overlap somewhere */
+            if (place >= j->long_capacity) { /* more than the array has values for: segments overlap somewhere */
                 spoil(j, first);
                 return;
             }
@@ -141,14 +141,14 @@ static int64_t offsets_piece(const job *j, int64_t p) {
 }
 
 static void take_offsets(job *j, int64_t from, int64_t to) {
-    int64_t room[TALLY_RESULT_BATCH + 1];
+    int64_t copy[TALLY_RESULT_BATCH + 1];
     for (int64_t s = from; s < to; s += TALLY_RESULT_BATCH) {
         int64_t count = to - s < TALLY_RESULT_BATCH ? to - s : TALLY_RESULT_BATCH;
         const void *at = entries(j->segments, s);
-        bool usable = is_wide(j->segments) && (uintptr_t)at % sizeof *room == 0;
+        bool usable = is_wide(j->segments) && (uintptr_t)at % sizeof *copy == 0;
         tally__index_bits bits =
-            tally__cpu_tiles()->read_offsets[is_wide(j->segments)](at, count, usable ? NULL : room);
-        take_batch(j, s, usable ? at : room, count, bits);
+            tally__cpu_tiles()->read_offsets[is_wide(j->segments)](at, count, usable ? NULL : copy);
+        take_batch(j, s, usable ? at : copy, count, bits);
     }
 }
 
@@ -279,13 +279,13 @@ static void take_found(job *j, found *f) {
 /* Segments up to and including `segment_id` begin at value i. */
 static void begin_segments(job *j, found *f, int64_t segment_id, int64_t i) {
     while (f->first + f->count <= segment_id) {
-        int64_t more = segment_id + 1 - f->first - f->count, room = FOUND - f->count;
-        for (int64_t k = 0; k < more && k < room; k++) f->offsets[f->count + k] = i;
-        f->count += more < room ? more : room;
+        int64_t more = segment_id + 1 - f->first - f->count, free = FOUND - f->count;
+        for (int64_t k = 0; k < more && k < free; k++) f->offsets[f->count + k] = i;
+        f->count += more < free ? more : free;
         if (f->count == FOUND) take_found(j, f);
     }
 }
-/* The same, by a fixed number of writes where that will do: a loop's end would be foretold wrongly. */
+/* The same, by a fixed number of writes where that will do: a loop's end would be mispredicted. */
 static void begin_few(job *j, found *f, int64_t segment_id, int64_t i) {
     int64_t more = segment_id + 1 - f->first - f->count;
     if (more > FEW || f->count > FOUND - FEW) {
@@ -386,9 +386,9 @@ static void take_longs(job *j, int threads) {
     for (int64_t i = 0; i < j->long_count; i++) {
         const span *s = &j->longs[i];
         _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
-        tally__room room;
-        tally__cpu_tree(j->spec, j->in, s->begin, s->end - s->begin, 0, threads, &room.node);
-        note(j, j->spec->kernel->finish_node(j->spec->kernel, &room.node, &j->spec->final, result));
+        tally__node_storage storage;
+        tally__cpu_tree(j->spec, j->in, s->begin, s->end - s->begin, 0, threads, &storage.node);
+        note(j, j->spec->kernel->finish_node(j->spec->kernel, &storage.node, &j->spec->final, result));
         note(j, tally__store(j->spec, j->sink, s->segment, 1, result));
     }
 }
@@ -427,9 +427,10 @@ tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, 
     j.long_bytes = threads == 1 ? INT64_MAX : 4 * piece_bytes;
     if (threads > 1) {
         /* Each long segment has its own values, so there are no more of them than fit the array. */
-        j.long_room = in->count / (j.long_bytes / bytes_each) + 1;
-        j.longs = tally__allocate(&spec->allocator, (size_t)j.long_room * sizeof *j.longs);
-        TALLY_CHECK(j.longs != NULL, NO_MEMORY, "no memory for a list of %lld long segments", (long long)j.long_room);
+        j.long_capacity = in->count / (j.long_bytes / bytes_each) + 1;
+        j.longs = tally__allocate(&spec->allocator, (size_t)j.long_capacity * sizeof *j.longs);
+        TALLY_CHECK(j.longs != NULL, NO_MEMORY, "no memory for a list of %lld long segments",
+                    (long long)j.long_capacity);
     }
     status = work(&j, threads);
     report->flags = j.flags;

@@ -1,9 +1,9 @@
 /* Segments that follow one another, a batch at a time. Part of template.h; no include guard.
  *
- * A branch on a segment's length is foretold wrongly again and again where lengths are mixed, and costs more than a
- * short segment's arithmetic. So all of a batch are taken for short ones, copied to slots of 4 or 8 values and reduced
- * across, a vector lane for each segment. Those that are longer are listed without a branch, and their results written
- * over what the lanes made of them: one by one, in order, as hardware prefetchers do not follow visits with gaps. */
+ * Where lengths are mixed, a branch on a segment's length is mispredicted again and again, and costs more than a short
+ * segment's arithmetic. So all of a batch are taken for short ones, copied to slots of 4 or 8 values and reduced by a
+ * vector lane each. Longer ones are listed without a branch, and their results replace what the lanes made of them:
+ * one by one, in order, as hardware prefetchers do not follow accesses with gaps. */
 
 #ifndef TALLY_SEGMENT_KINDS
 #define TALLY_SEGMENT_KINDS

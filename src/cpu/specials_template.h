@@ -1,5 +1,5 @@
-/* What sums take a second look for: infinities, NaNs and the sign of 0.
- * Infinities and NaNs, which levels and bins cannot take: zeros are put in their place, and what they were is noted.
+/* Infinities, NaNs and the sign of 0 in sums.
+ * Levels and bins cannot take infinities and NaNs: zeros are put in their place, and what they were is noted.
  * Part of tiles_template.h; no include guard. */
 
 /* Whether any lane is not 0. */

@@ -214,8 +214,8 @@ TALLY_INLINE int part_width(int64_t n) {
     while (width / 2 >= n) width /= 2;
     return width;
 }
-/* More than TALLY_SMALL_LEAF values, fewer than a leaf, and `room` that can be read: at least a row. */
-static TALLY_TARGET column_t part_leaf(const raw_t *x, const raw_t *y, int64_t n, int64_t room) {
+/* More than TALLY_SMALL_LEAF values, fewer than a leaf, and `readable` that can be read: at least a row. */
+static TALLY_TARGET column_t part_leaf(const raw_t *x, const raw_t *y, int64_t n, int64_t readable) {
     arrays_t arrays;
     lanes_t lanes = lanes_of(&arrays);
     int64_t row = TALLY_COLUMNS;
@@ -224,7 +224,7 @@ static TALLY_TARGET column_t part_leaf(const raw_t *x, const raw_t *y, int64_t n
     else
         stack(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
     for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) extend(lanes, x + row, y + row, TALLY_COLUMNS);
-    if (row < n && row + TALLY_COLUMNS <= room)
+    if (row < n && row + TALLY_COLUMNS <= readable)
         mask_row(lanes, x + row, y + row, (int)(n - row), TALLY_COLUMNS, false);
     else if (row < n)
         extend(lanes, x + row, y + row, n - row);
@@ -244,7 +244,7 @@ TALLY_INLINE TALLY_TARGET void small_rows(lanes_t lanes, const raw_t *x, const r
     }
 }
 /* At most TALLY_SMALL_LEAF values, though as many can be read. All eight rows where they are cheap, as a branch on the
- * length is foretold wrongly for many segments of random length (10 to 50 values from memory, f32: 8.1 -> 5.6 ns a
+ * length is mispredicted for many segments of random length (10 to 50 values from memory, f32: 8.1 -> 5.6 ns a
  * segment); else four or eight. */
 #define TALLY_CHEAP_ROWS (TALLY_PASSES == 1 && sizeof(column_t) <= 2 * TALLY_BYTES)
 TALLY_INLINE TALLY_TARGET column_t small_leaf(const raw_t *x, const raw_t *y, int64_t n) {
@@ -272,7 +272,7 @@ TALLY_INLINE TALLY_TARGET void mask_row2(lanes2_t lanes, const raw_t *x, int cou
         put2(lanes, j, is_first ? lifted : combine2(get2(lanes, j), lifted));
     }
 }
-static TALLY_TARGET second_t part_leaf2(const raw_t *x, int64_t n, int64_t room, aim_t aim) {
+static TALLY_TARGET second_t part_leaf2(const raw_t *x, int64_t n, int64_t readable, aim_t aim) {
     arrays2_t arrays;
     lanes2_t lanes = lanes_of2(&arrays);
     int64_t row = TALLY_COLUMNS;
@@ -281,7 +281,7 @@ static TALLY_TARGET second_t part_leaf2(const raw_t *x, int64_t n, int64_t room,
     else
         stack2(lanes, x, NULL, TALLY_COLUMNS, 0, 1, aim);
     for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) extend2(lanes, x + row, TALLY_COLUMNS, (int32_t)row, aim);
-    if (row < n && row + TALLY_COLUMNS <= room)
+    if (row < n && row + TALLY_COLUMNS <= readable)
         mask_row2(lanes, x + row, (int)(n - row), TALLY_COLUMNS, (int32_t)row, false, aim);
     else if (row < n)
         extend2(lanes, x + row, n - row, (int32_t)row, aim);
@@ -313,7 +313,7 @@ TALLY_INLINE TALLY_TARGET second_t small_leaf2(const raw_t *x, int64_t n, aim_t 
         return to_node(column, aim, size(x TALLY_LENGTH_##size(n), aim), there, first); \
     } while (0)
 #define TALLY_LENGTH_full_leaf2(n)
-#define TALLY_LENGTH_part_leaf2(n) , n, room
+#define TALLY_LENGTH_part_leaf2(n) , n, readable
 #define TALLY_LENGTH_small_leaf2(n) , n
 #else
 #define TALLY_TO_NODE(size, column, x, y, n, first) return to_node(column, count_present(x, y, n))
@@ -328,32 +328,33 @@ TALLY_INLINE TALLY_TARGET node_t small_node(const raw_t *x, const raw_t *y, int6
     (void)first;
     TALLY_TO_NODE(small_leaf2, column, x, y, n, first);
 }
-static TALLY_TARGET node_t part_node(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
-    column_t column = part_leaf(x, y, n, room);
+static TALLY_TARGET node_t part_node(const raw_t *x, const raw_t *y, int64_t n, int64_t readable, int64_t first) {
+    column_t column = part_leaf(x, y, n, readable);
     (void)first;
     TALLY_TO_NODE(part_leaf2, column, x, y, n, first);
 }
-/* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are
+/* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `readable` values can be read. A small leaf and a row are
  * read whole, so that what is too close to the end is copied first. */
-static TALLY_TARGET node_t partial_leaf_node(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
+static TALLY_TARGET node_t partial_leaf_node(const raw_t *x, const raw_t *y, int64_t n, int64_t readable,
+                                             int64_t first) {
     enum { ROW = TALLY_COLUMNS > TALLY_SMALL_LEAF ? TALLY_COLUMNS : TALLY_SMALL_LEAF };
     TALLY_T padded[TALLY_KERNEL_INPUTS][ROW];
-    if (n < ROW && room < ROW) {
+    if (n < ROW && readable < ROW) {
         __builtin_memset(padded, 0, sizeof padded);
         __builtin_memcpy(padded[0], x, (size_t)n * TALLY_BYTES);
         if (TALLY_KERNEL_INPUTS == 2) __builtin_memcpy(padded[TALLY_KERNEL_INPUTS - 1], y, (size_t)n * TALLY_BYTES);
         x = padded[0];
         y = padded[TALLY_KERNEL_INPUTS - 1];
-        room = ROW;
+        readable = ROW;
     }
-    return n <= TALLY_SMALL_LEAF ? small_node(x, y, n, first) : part_node(x, y, n, room, first);
+    return n <= TALLY_SMALL_LEAF ? small_node(x, y, n, first) : part_node(x, y, n, readable, first);
 }
 
 /* ---- runs of leaves ---- */
 
 #if TALLY_IS_FREE
-/* n values, and room >= n that can be read. Any order will do: leaves join one node as they come. */
-static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
+/* n values, and readable >= n that can be read. Any order will do: leaves join one node as they come. */
+static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64_t readable, int64_t first) {
     node_t node = nothing();
     int64_t at = 0;
     for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
@@ -366,12 +367,12 @@ static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64
 #endif
         node = merge(node, full_leaf_node(column, x + at, y + at, first + at));
     }
-    if (at < n) node = merge(node, partial_leaf_node(x + at, y + at, n - at, room - at, first + at));
+    if (at < n) node = merge(node, partial_leaf_node(x + at, y + at, n - at, readable - at, first + at));
     return node;
 }
 #else
 /* The adjacent-pair tree over leaves, as a binary counter: level k holds a finished run of 2^k leaves or nothing. */
-static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
+static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64_t readable, int64_t first) {
     node_t level[64];
     int64_t leaves = 0, at = 0;
     node_t node;
@@ -383,7 +384,7 @@ static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64
         leaves++;
     }
     if (at < n)
-        node = partial_leaf_node(x + at, y + at, n - at, room - at, first + at);
+        node = partial_leaf_node(x + at, y + at, n - at, readable - at, first + at);
     else if (leaves == 0)
         return nothing();
     else {

@@ -178,9 +178,9 @@ typedef struct tally__tiles {
     /* Adds n finite terms to the words of bins: `values` says which (TALLY_TERMS: none), and products if so asked. */
     void (*scatter[2])(const void *x, const void *y, int64_t n, int values, bool products, int64_t *words);
     /* Copies n values (and another n, where y is not x) with zeros that add nothing in place of infinities and NaNs. */
-    tally__taken (*take_out[2])(const void *x, const void *y, int64_t n, bool skips, void *x_room, void *y_room);
+    tally__taken (*take_out[2])(const void *x, const void *y, int64_t n, bool skips, void *x_copy, void *y_copy);
     /* Copies n values likewise, and lists the places of what is not finite (of either array): how many there are. */
-    int64_t (*copy_finite[2])(const void *x, const void *y, int64_t n, void *x_room, void *y_room, int32_t *places);
+    int64_t (*copy_finite[2])(const void *x, const void *y, int64_t n, void *x_copy, void *y_copy, int32_t *places);
     /* The first infinity or NaN from value `from` of n on, or n. */
     int64_t (*find_special[2])(const void *x, int64_t from, int64_t n);
     /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the
@@ -208,8 +208,8 @@ typedef struct tally__tiles {
                          const int64_t *highs, void *results);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     void (*widen_bf16)(const void *x, int64_t n, float *wide);
-    /* Of i32, i64: count + 1 offsets, copied to `room` unless it is NULL. */
-    tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *room);
+    /* Of i32, i64: count + 1 offsets, copied to `copy` unless it is NULL. */
+    tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *copy);
     /* How many of so many segments have values; and where these begin, with room for 8 more, and the last one ends. */
     int64_t (*count_filled)(const int64_t *offsets, int64_t count);
     void (*list_filled)(const int64_t *offsets, int64_t count, int64_t *begins);

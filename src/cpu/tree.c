@@ -3,7 +3,7 @@
 #include "pool.h"
 
 /* The adjacent-pair tree as a binary counter: level k holds a node over 2^k leaves where bit k of `leaves` is set. */
-static void climb(const tally__kernel *kernel, tally__ordered_room *level, int64_t leaves, tally__node *leaf) {
+static void climb(const tally__kernel *kernel, tally__ordered_storage *level, int64_t leaves, tally__node *leaf) {
     int k = 0;
     for (; leaves >> k & 1; k++) {
         kernel->merge_nodes(kernel, &level[k].node, leaf);
@@ -11,7 +11,7 @@ static void climb(const tally__kernel *kernel, tally__ordered_room *level, int64
     }
     tally__copy_node(kernel, &level[k].node, leaf);
 }
-static void descend(const tally__kernel *kernel, tally__ordered_room *level, int64_t leaves, tally__node *node) {
+static void descend(const tally__kernel *kernel, tally__ordered_storage *level, int64_t leaves, tally__node *node) {
     int k = __builtin_ctzll((unsigned long long)leaves);
     tally__copy_node(kernel, node, &level[k].node);
     for (k++; leaves >> k; k++)
@@ -26,8 +26,8 @@ static void run_strided(const tally__spec *spec, const tally__input *in, int64_t
                         tally__node *node) {
     const tally__kernel *kernel = spec->kernel;
     _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
-    tally__room leaf;
-    tally__ordered_room level[64]; /* where order cannot show, only the first is used, and is in `node` */
+    tally__node_storage leaf;
+    tally__ordered_storage level[64]; /* where order cannot show, only the first is used, and is in `node` */
     int64_t leaves = 0;
     kernel->give_nothing(kernel, node);
     for (int64_t at = 0; at < n; at += kernel->leaf, leaves++) {
@@ -57,7 +57,7 @@ void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t c
     for (int64_t apart = 1; apart < count; apart *= 2)
         for (int64_t i = 0; i + apart < count; i += 2 * apart)
             kernel->merge_nodes(kernel, tally__node_at(kernel, nodes, i * step),
-                          tally__node_at(kernel, nodes, (i + apart) * step));
+                                tally__node_at(kernel, nodes, (i + apart) * step));
 }
 
 /* The values of one chunk: 2^k leaves, so that a chunk is a subtree; few enough chunks that their nodes are small

@@ -19,12 +19,12 @@
 static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     const tally__kernel *kernel = c->spec->kernel;
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
-    tally__room room;
+    tally__node_storage storage;
     bool finished = c->spec->user != NULL;
     TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, finished ? TALLY_GIVES_RESULT : TALLY_GIVES_NODE, 0));
-    TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &room, c->scratch.node,
+    TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &storage, c->scratch.node,
                                 finished ? kernel->result_bytes : tally__geometry_of(c->spec).node_size));
-    if (!finished) report->flags = kernel->finish_node(kernel, &room.node, &c->spec->final, result);
+    if (!finished) report->flags = kernel->finish_node(kernel, &storage.node, &c->spec->final, result);
     report->flags |= tally__store(c->spec, c->sink, 0, 1, result);
     return TALLY_OK;
 }
@@ -34,11 +34,11 @@ static int flags_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     char written[TALLY_RESULT_BYTES];
     tally__sink here = {written, sink->type, TALLY_RESULT_BYTES, false};
-    tally__room room;
+    tally__node_storage storage;
     int flags;
     if (spec->user != NULL) return 0;
-    spec->kernel->give_nothing(spec->kernel, &room.node);
-    flags = spec->kernel->finish_node(spec->kernel, &room.node, &spec->final, result);
+    spec->kernel->give_nothing(spec->kernel, &storage.node);
+    flags = spec->kernel->finish_node(spec->kernel, &storage.node, &spec->final, result);
     return flags | tally__store(spec, &here, 0, 1, result);
 }
 

@@ -16,7 +16,7 @@ typedef struct CUstream_st *tally__cu_stream; /* what callers know as cudaStream
 
 /* How a kernel is started (CUlaunchConfig), and what else is asked for (CUlaunchAttribute). */
 typedef struct tally__cu_launch_attribute {
-    int number, unused, value, room[15];
+    int number, unused, value, reserved[15];
 } tally__cu_launch_attribute;
 typedef struct tally__cu_launch {
     unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;

@@ -1,5 +1,6 @@
-/* Merges on a GPU (kernels/production/merge.h): two launches for each pass. All passes are told of by one table in the
- * device's memory. Values go to and fro between the output and scratch memory, the last time to the output. */
+/* Merges on a GPU (kernels/production/merge.h): two launches for each pass. One table in the device's
+ * memory describes all passes. Values go back and forth between scratch memory and the output, and end in the output.
+ */
 #include "cuda/merge.h"
 
 #include <stddef.h>

@@ -28,30 +28,31 @@ static tally_status clear_flags(const tally__call *call, tally__cu_address flags
 
 /* ---- production/nodes.h ---- */
 
-tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t bytes, tally__nodes_room *room) {
+tally_status tally__open_nodes_memory(tally__call *call, int64_t results, size_t bytes, tally__nodes_memory *memory) {
     const bool exact = call->spec->exact;
     tally__scratch scratch = {0};
-    room->blocks = tally__over(results, TALLY_THREADS);
-    if (exact && room->blocks > MOST_BLOCKS) room->blocks = MOST_BLOCKS;
+    memory->blocks = tally__over(results, TALLY_THREADS);
+    if (exact && memory->blocks > MOST_BLOCKS) memory->blocks = MOST_BLOCKS;
     const size_t copies =
-        exact ? ((size_t)room->blocks * TALLY_THREADS * 2 * tally__geometry_of(call->spec).node_bytes + 15) / 16 * 16
+        exact ? ((size_t)memory->blocks * TALLY_THREADS * 2 * tally__geometry_of(call->spec).node_bytes + 15) / 16 * 16
               : 0;
     TALLY_CHECK(!__builtin_add_overflow(bytes, FLAG_BYTES + copies, &bytes), NO_MEMORY,
                 "%lld nodes are more than memory has room for", (long long)results);
-    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &room->kernel));
+    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &memory->kernel));
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, bytes, 0, 0, &scratch));
-    room->flags = scratch.nodes;
-    room->copies = room->flags + FLAG_BYTES;
-    room->more = room->copies + copies;
-    return clear_flags(call, room->flags);
+    memory->flags = scratch.nodes;
+    memory->copies = memory->flags + FLAG_BYTES;
+    memory->more = memory->copies + copies;
+    return clear_flags(call, memory->flags);
 }
 
-tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_nodes_work *work) {
+tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_memory *memory,
+                                    const tally_nodes_work *work) {
     tally_nodes_work own = *work;
     own.most = TALLY_MOST_VALUES;
-    own.out.flags = pointer(room->flags);
-    own.copies = pointer(room->copies);
-    return tally__call_launch_resident(call, &room->kernel, room->blocks, TALLY_START_BEHIND, &own);
+    own.out.flags = pointer(memory->flags);
+    own.copies = pointer(memory->copies);
+    return tally__call_launch_resident(call, &memory->kernel, memory->blocks, TALLY_START_BEHIND, &own);
 }
 
 /* ---- making ---- */
@@ -330,12 +331,12 @@ static tally_status change_here(tally__call *call, int64_t count, char *nodes, i
                                    .shifts = by,
                                    .merged = nodes,
                                    .merged_stride = bytes};
-    tally__nodes_room room;
+    tally__nodes_memory memory;
     tally__report report = {0};
     TALLY_TRY(check_reach(call, nodes, "nodes"));
-    TALLY_TRY(tally__open_nodes_room(call, count, 0, &room));
-    TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
-    TALLY_TRY(fetch_flags(call, room.flags, &report));
+    TALLY_TRY(tally__open_nodes_memory(call, count, 0, &memory));
+    TALLY_TRY(tally__launch_on_nodes(call, &memory, &work));
+    TALLY_TRY(fetch_flags(call, memory.flags, &report));
     return finalize_nodes(&report);
 }
 
@@ -362,20 +363,20 @@ static tally_status shift(const tally__spec *spec, int64_t count, void *nodes, c
 static tally_status finish_here(tally__call *call, int64_t count, const void *nodes, tally__report *report) {
     const bool needs_staging = tally__call_needs_staging(call);
     const tally__spec *spec = call->spec;
-    tally__nodes_room room;
+    tally__nodes_memory memory;
     TALLY_TRY(check_reach(call, nodes, "nodes"));
-    TALLY_TRY(tally__open_nodes_room(call, count, needs_staging ? (size_t)count * spec->result_bytes : 0, &room));
+    TALLY_TRY(tally__open_nodes_memory(call, count, needs_staging ? (size_t)count * spec->result_bytes : 0, &memory));
     const tally_nodes_work work = {
         .nodes = nodes,
         .node_stride = (int64_t)tally__geometry_of(spec).node_bytes,
         .parties = 1,
         .are_packed = 1,
         .count = count,
-        .out = {.result = needs_staging ? pointer(room.more) : call->sink->data,
+        .out = {.result = needs_staging ? pointer(memory.more) : call->sink->data,
                 .result_stride = needs_staging ? (int64_t)spec->result_bytes : call->sink->stride,
                 .final = spec->final}};
-    TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
-    TALLY_TRY(tally__call_finalize(call, room.more, count, room.flags, report));
+    TALLY_TRY(tally__launch_on_nodes(call, &memory, &work));
+    TALLY_TRY(tally__call_finalize(call, memory.more, count, memory.flags, report));
     return finalize_nodes(report);
 }
 

@@ -22,13 +22,13 @@ tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *wha
 
 /* Scratch memory for a launch of production/nodes.h for so many results, and `bytes` bytes at `more` (TALLY_FOR_NODES);
  * and its kernel, loaded. */
-typedef struct tally__nodes_room {
+typedef struct tally__nodes_memory {
     tally__cu_address flags, copies, more;
     int64_t blocks;
     tally__loaded kernel;
-} tally__nodes_room;
-tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t bytes, tally__nodes_room *room);
+} tally__nodes_memory;
+tally_status tally__open_nodes_memory(tally__call *call, int64_t results, size_t bytes, tally__nodes_memory *memory);
 /* Launches it; *work says what of, and to where. */
-tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_nodes_work *work);
+tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_memory *memory, const tally_nodes_work *work);
 
 #endif

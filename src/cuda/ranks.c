@@ -68,7 +68,7 @@ typedef struct layout {
     size_t record, count_at; /* bytes of a node and what goes with it; where the number of values stands in it, or 0 */
     bool adds;
     tally__cu_address mine, all, staging;
-    tally__nodes_room room; /* with the kernel that merges and finishes; loaded before ranks wait for one another */
+    tally__nodes_memory memory; /* with the kernel that merges and finishes; loaded before ranks wait for one another */
 } layout;
 
 static tally_status lay_out(tally__call *call, const peers *p, int64_t results, layout *l) {
@@ -83,8 +83,8 @@ static tally_status lay_out(tally__call *call, const peers *p, int64_t results, 
                     !__builtin_mul_overflow((size_t)results, call->spec->result_bytes, &bytes) &&
                     !__builtin_add_overflow(bytes, mine, &bytes) && !__builtin_add_overflow(bytes, all, &bytes),
                 NO_MEMORY, "%lld nodes are more than memory has room for", (long long)results);
-    TALLY_TRY(tally__open_nodes_room(call, results, bytes, &l->room));
-    l->mine = l->room.more;
+    TALLY_TRY(tally__open_nodes_memory(call, results, bytes, &l->memory));
+    l->mine = l->memory.more;
     l->all = l->adds ? l->mine : l->mine + mine;
     l->staging = l->mine + mine + all;
     return TALLY_OK;
@@ -122,7 +122,7 @@ static tally_status finish(tally__call *call, const peers *p, int64_t results, c
                 .result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride,
                 .final = call->spec->final}};
     tally__report report = {0};
-    TALLY_TRY(tally__launch_on_nodes(call, &l->room, &work));
+    TALLY_TRY(tally__launch_on_nodes(call, &l->memory, &work));
     return tally__call_finalize(call, l->staging, results, 0, &report);
 }
 

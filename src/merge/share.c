@@ -154,11 +154,11 @@ static void measure(workspace *w, int64_t most) {
         }
     }
     for (int64_t i = 0; i < w->live_count; i++) {
-        const int64_t list = w->live[i], at = w->at[list], left = w->end[list] - at, room = left < most ? left : most;
+        const int64_t list = w->live[i], at = w->at[list], left = w->end[list] - at, some = left < most ? left : most;
         w->taken[i] =
             least_list < 0 || list == least_list
-                ? room
-                : tally__merge_search(job, &job->lists[list], at, at + room, least_key, list < least_list) - at;
+                ? some
+                : tally__merge_search(job, &job->lists[list], at, at + some, least_key, list < least_list) - at;
     }
 }
 

@@ -136,11 +136,11 @@ static tally_status lay_out(const request *r, blocks *b, const tally_array *a, i
 
 /* Block q of each rank's chunk goes to rank q. */
 static tally_status exchange(const request *r, blocks *b, const tally_array *a, int i, int64_t first, int64_t c) {
-    const size_t room = (size_t)c * r->value_bytes;
+    const size_t space = (size_t)c * r->value_bytes;
     const tally_array chunk = from_element(r, a, first, c);
     const char *mine;
-    const tally_status laid_out = lay_out(r, b, &chunk, i, room, &mine);
-    if (laid_out != TALLY_OK && !b->there) memset(b->mine[i], 0, room); /* the others wait for something */
+    const tally_status laid_out = lay_out(r, b, &chunk, i, space, &mine);
+    if (laid_out != TALLY_OK && !b->there) memset(b->mine[i], 0, space); /* the others wait for something */
     TRY_MPI(MPI_Alltoallv(mine, b->counts, b->displs, b->value, b->rows[i], b->rcounts, b->rdispls, b->value, r->comm));
     return laid_out;
 }

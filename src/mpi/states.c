@@ -8,7 +8,7 @@
 /* Saved states of all segments: the size of each, 8 bytes, then its bytes. */
 typedef struct pack {
     unsigned char *bytes;
-    size_t size, room;
+    size_t size, capacity;
 } pack;
 
 /* What goes before a pack: whether there is one. */
@@ -18,13 +18,13 @@ typedef struct head {
 } head;
 
 static tally_status grow(pack *p, size_t more) {
-    size_t room = p->room > 0 ? p->room : 1024;
-    while (room < p->size + more) room *= 2;
-    if (room > p->room) {
-        unsigned char *bytes = realloc(p->bytes, room);
-        if (bytes == NULL) return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for states of %zu bytes", room);
+    size_t capacity = p->capacity > 0 ? p->capacity : 1024;
+    while (capacity < p->size + more) capacity *= 2;
+    if (capacity > p->capacity) {
+        unsigned char *bytes = realloc(p->bytes, capacity);
+        if (bytes == NULL) return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for states of %zu bytes", capacity);
         p->bytes = bytes;
-        p->room = room;
+        p->capacity = capacity;
     }
     return TALLY_OK;
 }

@@ -54,9 +54,9 @@ static tally_status slice_tree(const tally__spec *spec, const tally__input *in, 
 static tally_status reduce_slice(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n,
                                  int64_t step, const tally__sink *sink, int64_t place, tally__report *report) {
     unsigned char result[TALLY_RESULT_BYTES];
-    tally__room room;
-    TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &room.node));
-    report->flags |= spec->kernel->finish_node(spec->kernel, &room.node, &spec->final, result);
+    tally__node_storage storage;
+    TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &storage.node));
+    report->flags |= spec->kernel->finish_node(spec->kernel, &storage.node, &spec->final, result);
     report->flags |= tally__store(spec, sink, place, 1, result);
     return TALLY_OK;
 }
@@ -73,7 +73,7 @@ static __attribute__((noinline)) void reference_leaf(const tally__spec *spec, co
 static void reference_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
                            tally__node *node) {
     const tally__kernel *kernel = spec->kernel;
-    tally__room right;
+    tally__node_storage right;
     int64_t left = kernel->leaf;
     if (n <= kernel->leaf) {
         reference_leaf(spec, in, begin, n, first, node);

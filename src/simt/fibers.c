@@ -159,15 +159,15 @@ static void reset(tally__fiber *fiber) {
 /* Guard page, stack, and the fiber itself at the end of one mapping. */
 static tally__fiber *make(void) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), colour = made % COLOURS * LINE;
-    size_t room = (STACK_BYTES + COLOURS * LINE + sizeof(tally__fiber) + page - 1) / page * page;
-    char *memory = mmap(NULL, page + room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t bytes = (STACK_BYTES + COLOURS * LINE + sizeof(tally__fiber) + page - 1) / page * page;
+    char *memory = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     tally__fiber *fiber;
     if (memory == MAP_FAILED) return NULL;
     if (mprotect(memory, page, PROT_NONE) != 0) {
-        munmap(memory, page + room);
+        munmap(memory, page + bytes);
         return NULL;
     }
-    fiber = (tally__fiber *)(void *)(memory + page + (room - sizeof *fiber - colour) / LINE * LINE);
+    fiber = (tally__fiber *)(void *)(memory + page + (bytes - sizeof *fiber - colour) / LINE * LINE);
     fiber->bottom = memory + page;
     fiber->bytes = (size_t)((char *)fiber - fiber->bottom);
     made++;
