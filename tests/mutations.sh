@@ -266,7 +266,8 @@ mutation plain-carried $file 'take_plain_rows(rows, s, is_f64,' 'begin_plainly(s
         take_plain_rows(rows, s, is_f64,'
 mutation plain-second-row $file '= s[k * REGISTERS + g] + a[k];' '= s[k * REGISTERS + g] + b[k];'
 mutation plain-last-row $file 'for (; r * ROW < n; r++) {' 'for (; (r + 1) * ROW < n; r++) {'
-mutation plain-clamp $file 'places[k] < most ? places[k] : most, j' 'places[k] < most - 1 ? places[k] : most - 1, j' avx512
+mutation plain-clamp $file '(places[k] < most ? places[k] : most)' '(places[k] < most - 1 ? places[k] : most - 1)' avx512
+mutation plain-alike $file 'if (rest > 0) {' 'if (rest > 1) {' avx512
 mutation plain-clamp-portable $file 'places[k] < most ? places[k] : most;' 'places[k] < most - 1 ? places[k] : most - 1;' baseline
 mutation plain-eight $file 'ends[done + 7] <= end; done += 8)' 'ends[done + 6] <= end; done += 8)'
 mutation plain-equal $file 'return differ ? 0 : (int)length;' 'return (int)length;'

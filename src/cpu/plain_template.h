@@ -139,10 +139,7 @@ TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const in
                                        int64_t most, const double anchor) {
     __m512d lanes[8];
 #pragma GCC unroll 8
-    for (int k = 0; k < 8; k++) {
-        const int64_t i = places[k] < most ? places[k] : most;
-        lanes[k] = plain_lanes(rows, i - first, anchor);
-    }
+    for (int k = 0; k < 8; k++) lanes[k] = plain_lanes(rows, (places[k] < most ? places[k] : most) - first, anchor);
     _mm512_storeu_pd(before, fold_eight(lanes));
 }
 #else
