@@ -325,12 +325,12 @@ static bool reduce_few(const raw_t *x, const raw_t *y, int64_t n, const tally_fi
 }
 
 /* The standard deviation of two f64 that is half of what they differ by: many a tie, which parts do not decide. False:
- * it is another, or not a normal number. */
+ * it is another, or overflows; differences of subnormals are exact. */
 TALLY_FN bool reduce_two(const raw_t *x, int64_t n, const tally_final *final, void *result) {
 #if TALLY_IS_F64 && TALLY_HAS_SPREAD && !TALLY_HAS_KEYS
     if (n != 2 || !final->root || final->ddof != 0 || final->format.digits != 53) return false;
     const double half = (x[0] < x[1] ? x[1] - x[0] : x[0] - x[1]) / 2;
-    if (!(half >= 0x1p-1022 && half < tally_infinity_f64())) return false;
+    if (!(half < tally_infinity_f64())) return false;
     tally_put(result, half, final->format);
     return true;
 #else

@@ -62,35 +62,30 @@ typedef struct expansion_group {
     int32_t lengths[EXPANSION_GROUP], shortest, longest;
     int beside; /* lanes lie side by side */
 } expansion_group;
-TALLY_INLINE void measure_group(expansion_group *group) {
-    group->shortest = INT32_MAX;
-    group->longest = 0;
-    group->beside = 1;
-    for (int j = 0; j < EXPANSION_GROUP; j++) {
-        group->shortest = group->lengths[j] < group->shortest ? group->lengths[j] : group->shortest;
-        group->longest = group->lengths[j] > group->longest ? group->lengths[j] : group->longest;
-        group->beside &= group->places[j] == group->places[0] + j;
-    }
+TALLY_INLINE void put_lane(expansion_group *group, const int j, int64_t place, int32_t length) {
+    group->places[j] = place;
+    group->lengths[j] = length;
+    group->shortest = j == 0 || length < group->shortest ? length : group->shortest;
+    group->longest = j == 0 || length > group->longest ? length : group->longest;
+    group->beside = j == 0 || (group->beside && place == group->places[0] + j);
 }
 /* `count` segments, a lane for each; other lanes have no values. */
 TALLY_INLINE void open_group(expansion_group *group, const tally__batch *batch, int64_t apart, const int32_t *order,
                              int count) {
     group->apart = apart;
-    group->places[0] = 0;
+#pragma GCC unroll 8
     for (int j = 0; j < EXPANSION_GROUP; j++) {
-        group->lengths[j] = j < count ? batch->lengths[order[j]] : 0;
-        group->places[j] = group->lengths[j] > 0 ? batch->places[order[j]] : group->places[0] + j;
+        const int32_t length = j < count ? batch->lengths[order[j]] : 0;
+        const int64_t beside = j > 0 ? group->places[0] + j : 0;
+        put_lane(group, j, length > 0 ? batch->places[order[j]] : beside, length);
     }
-    measure_group(group);
 }
 /* One segment, dealt out to all lanes. */
 TALLY_INLINE void open_alone(expansion_group *group, int64_t place, int32_t length) {
     group->apart = EXPANSION_GROUP;
-    for (int j = 0; j < EXPANSION_GROUP; j++) {
-        group->places[j] = place + j;
-        group->lengths[j] = (length + EXPANSION_GROUP - 1 - j) / EXPANSION_GROUP;
-    }
-    measure_group(group);
+#pragma GCC unroll 8
+    for (int j = 0; j < EXPANSION_GROUP; j++)
+        put_lane(group, j, place + j, (length + EXPANSION_GROUP - 1 - j) / EXPANSION_GROUP);
 }
 
 typedef double turned_rows[EXPANSION_ROWS][EXPANSION_GROUP];
@@ -295,7 +290,7 @@ TALLY_INLINE TALLY_TARGET units add_tiny(expansion *e, units is_exact, units *va
 TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, int count, tally__batch *batch,
                                          tally__parts parts, const int scaled) {
     _Alignas(64) double part[3][EXPANSION_GROUP];
-    int32_t lost = 0, is_vague = 0;
+    units lost = {0}, all_vague = {0};
 #pragma GCC unroll 4
     for (int g = 0; g < EXPANSION_VECTORS; g++) {
         units vague = {0};
@@ -311,14 +306,16 @@ TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, int
         *(wide *)(part[0] + g * WIDTH) = (wide)((units)e[g].part[0] | ~is_sure); /* a NaN */
         *(wide *)(part[1] + g * WIDTH) = e[g].part[1];
         *(wide *)(part[2] + g * WIDTH) = (wide)(bits + (((up & 2) - 1) & (units)(rest != 0) & to_even));
-        for (int j = 0; j < WIDTH && scaled; j++) is_vague |= vague[j] != 0;
+        lost |= ~is_sure;
+        all_vague |= vague;
     }
-    for (int j = 0; j < count; j++) {
-        for (int p = 0; p < 3; p++) parts[p][order[j]] = part[p][j];
-        lost |= part[0][j] != part[0][j];
-    }
-    batch->lost |= lost;
-    batch->vague |= is_vague;
+    batch->lost |= TALLY_ANY(lost);
+    batch->vague |= TALLY_ANY(all_vague);
+    if (batch->shortest == batch->longest && count == EXPANSION_GROUP) /* they are in order */
+        for (int p = 0; p < 3; p++) memcpy(parts[p] + order[0], part[p], sizeof part[p]);
+    else
+        for (int j = 0; j < count; j++)
+            for (int p = 0; p < 3; p++) parts[p][order[j]] = part[p][j];
 }
 
 /* A group's sums, the parts of which go where `order` says. */
@@ -328,7 +325,8 @@ TALLY_INLINE TALLY_TARGET void expand_group(const int is_f64, const int kind, co
                                             tally__parts second, const int scaled) {
     expansions e;
     expansion_scale scales[2];
-    memset(e, 0, sizeof e);
+    for (int k = 0; k < EXPANSION_KINDS; k++)
+        for (int g = 0; g < EXPANSION_VECTORS; g++) e[k][g] = (expansion){{{0}, {0}, {0}}, {0}, {0}, {0}, {0}};
     if (scaled) {
         scale_of(&scales[0], x, group, alone);
         if (products && x != y)

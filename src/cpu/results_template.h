@@ -164,15 +164,29 @@ TALLY_INLINE TALLY_TARGET bool finalize_most(tally__batch *b, int what, const in
 
 /* ---- a batch ---- */
 
+/* Those segments of a batch that are listed as another, each of whose sums has as many parts. */
+static TALLY_TARGET void pick_segments(tally__batch *some, const tally__batch *b, const int32_t *list, int count) {
+    some->count = count;
+    some->padded = (count + 7) / 8 * 8;
+    some->sum_parts = b->sum_parts;
+    some->product_parts = b->product_parts;
+    some->is_f64 = b->is_f64;
+    some->ddof = b->ddof;
+    for (int i = 0; i < some->padded; i++) some->lengths[i] = i < count ? b->lengths[list[i]] : 0;
+    for (int k = 0; k < b->sum_parts; k++)
+        for (int i = 0; i < some->padded; i++) some->sums[k][i] = i < count ? b->sums[k][list[i]] : 0;
+    for (int k = 0; k < b->product_parts; k++)
+        for (int i = 0; i < some->padded; i++) some->products[k][i] = i < count ? b->products[k][list[i]] : 0;
+}
 /* For the numbers of parts that are usual. */
 TALLY_INLINE TALLY_TARGET void finalize_unscaled(tally__batch *b, int what) {
-    bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
-    int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
+    const bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
+    const int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
     pad_parts(b->products, &b->product_parts, products, b->padded);
     b->unsure = 0;
     if (usual       ? finalize_most(b, what, 1, 2, 0)
-        : sums == 3 ? false
+        : sums == 3 ? !b->is_f64 && finalize_most(b, what, 3, 3, 0)
         : b->is_f64 ? finalize_most(b, what, 2, 3, 1)
                     : finalize_most(b, what, 2, 3, 0))
         return;
@@ -193,32 +207,22 @@ TALLY_INLINE bool turn_vague(tally__parts parts, int s) {
 /* Results that are certain whatever sign the vague parts have: those of one are compared with those of the other. */
 static TALLY_TARGET void finalize_vague(tally__batch *b, int what) {
     tally__batch turned; /* segments that have a vague part */
-    int32_t from[TALLY_BATCH_MOST];
-    turned.count = 0;
+    int32_t list[TALLY_BATCH_MOST] = {0}, count = 0;
     finalize_unscaled(b, what);
     for (int s = 0; s < b->count; s++) {
         const bool sums = turn_vague(b->sums, s), products = b->product_parts > 0 && turn_vague(b->products, s);
-        const int at = turned.count;
         if (sums && products) b->sure[s] = 0;
-        if (!(sums || products) || !b->sure[s]) continue;
-        from[turned.count++] = s;
-        turned.lengths[at] = b->lengths[s];
-        for (int k = 0; k < TALLY_PARTS; k++) {
-            turned.sums[k][at] = k < b->sum_parts ? b->sums[k][s] : 0;
-            turned.products[k][at] = k < b->product_parts ? b->products[k][s] : 0;
-        }
+        if ((sums || products) && b->sure[s]) list[count++] = s;
     }
-    turned.padded = (turned.count + 7) / 8 * 8;
-    for (int s = turned.count; s < turned.padded; s++) {
-        turned.lengths[s] = 0;
-        for (int k = 0; k < TALLY_PARTS; k++) turned.sums[k][s] = turned.products[k][s] = 0;
-    }
-    turned.sum_parts = TALLY_PARTS;
-    turned.product_parts = b->product_parts > 0 ? TALLY_PARTS : 0;
-    turned.is_f64 = b->is_f64;
-    turned.ddof = b->ddof;
+    pick_segments(&turned, b, list, count);
     finalize_unscaled(&turned, what);
-    for (int s = 0; s < turned.count; s++) b->sure[from[s]] = turned.sure[s] && turned.values[s] == b->values[from[s]];
+    for (int i = 0; i < count; i++) b->sure[list[i]] = turned.sure[i] && turned.values[i] == b->values[list[i]];
+}
+/* Of a root that is next to a tie of subnormals, and `left` more than what it was rounded to: what is missing there. */
+TALLY_INLINE double settle_root(tally_pair sum, double root, double left) {
+    const tally_pair square = tally_two_product(root, root);
+    const double rest = ((sum.high - square.high) - square.low) + sum.low; /* exact up to the last addition */
+    return rest > 0 && left > 0 ? 0x1p-1074 : rest < 0 && left < 0 ? -0x1p-1074 : 0;
 }
 /* Results of scaled values as those of the values. Of f64 only the exponent differs, but for subnormals, which are
  * rounded twice: that shows where the first time has given a tie of the second. */
@@ -233,7 +237,11 @@ static TALLY_TARGET void unscale(tally__batch *b, int what) {
         b->values[s] = exponent < -1076 ? value * 0 : times_power(value, by);
         if (exponent >= -1022 || exponent < -1076) continue;
         const double left = value - times_power(b->values[s], -by);
-        b->sure[s] &= (left < 0 ? -left : left) != times_power(1, -1075 - by);
+        if ((left < 0 ? -left : left) != times_power(1, -1075 - by)) continue;
+        if (what == TALLY_RESULT_ROOT && !b->vague)
+            b->values[s] += settle_root(b->sum_parts == 3 ? joined(3, b->sums, s) : joined(2, b->sums, s), value, left);
+        else
+            b->sure[s] = 0;
     }
 }
 static TALLY_TARGET void finalize(tally__batch *b, int what) {
