@@ -3,7 +3,7 @@
 # test_plain.c finds each. All of them take a quarter of an hour or more on two cores. Works on a copy of the tree in
 # build/mutations. The exit status is 0 only when the copy passes as it is and every bug is found on every instruction
 # set it concerns. Prints a table in Markdown.
-# tests/mutations.sh --check: only sees that every mutation still fits the text it is for, in some seconds.
+# tests/mutations.sh --check: only sees that every mutation still fits the text it is for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -46,15 +46,32 @@ words() { # STATUS LOG
 
 # ---- one mutation ----
 
-# The text of FILE with FIND, which must occur once, replaced. Blanks, ends of lines, and backslashes before these match
-# one another, however the text is broken into lines.
+# Where FIND is in the text of FILE. Blanks, ends of lines, and backslashes before these match one another, however the
+# text is broken into lines.
+finder='import re, sys
+texts = {}
+def found(file, find):
+    text = texts[file] = texts.get(file) or open(file).read()
+    blanks = r"(?:\s|\\\n)"
+    return text, list(re.finditer((blanks + "+").join(map(re.escape, re.split(r"\s+", find))), text))
+'
+# The text of FILE with FIND, which must occur once, replaced.
 mutated() { # FILE FIND REPLACEMENT
-    python3 -I -S -c 'import re, sys
-text, find, to = open(sys.argv[1]).read(), sys.argv[2], sys.argv[3]
-blanks = r"(?:\s|\\\n)"
-found = list(re.finditer((blanks + "+").join(map(re.escape, re.split(r"\s+", find))), text))
-if len(found) != 1: sys.exit(1)
-print(text[:found[0].start()] + to + text[found[0].end():], end="")' "$@"
+    python3 -I -S -c "$finder"'
+text, places = found(*sys.argv[1:3])
+if len(places) != 1: sys.exit(1)
+print(text[:places[0].start()] + sys.argv[3] + text[places[0].end():], end="")' "$@"
+}
+# Prints how many mutations of the list (names, files and texts, a zero byte behind each) fit; fails if some do not.
+count_fitting() {
+    python3 -I -S -c "$finder"'
+rotten, fields = 0, sys.stdin.read().split("\0")[:-1]
+for name, file, find in zip(*[iter(fields)] * 3):
+    if len(found(file, find)[1]) != 1:
+        print(f"mutation {name} has rotted: its text is not in {file} exactly once", file=sys.stderr)
+        rotten += 1
+print(len(fields) // 3 - rotten)
+sys.exit(rotten > 0)'
 }
 
 # mutation NAME FILE FIND REPLACEMENT [ISA]: ISA: the only instruction set that it concerns.
@@ -64,13 +81,12 @@ mutation() {
     if [ ${#names[@]} -gt 0 ]; then
         case " ${names[*]} " in *" $name "*) ;; *) return 0 ;; esac
     fi
-    if ! text=$(mutated "$root/$file" "$find" "$replacement"); then
-        echo "mutation $name has rotted: its text is not in $file exactly once" >&2
-        failures=$((failures + 1))
+    if [ "$plant" = 0 ]; then
+        printf '%s\0' "$name" "$file" "$find"
         return
     fi
     planted=$((planted + 1))
-    [ "$plant" = 1 ] || return 0
+    text=$(mutated "$root/$file" "$find" "$replacement")
     printf '%s\n' "$text" >"$tree/$file"
     if ! build; then
         echo "| $name | $file | **DOES NOT BUILD** | $(grep -m1 error: "$work/build.log" | cut -c1-100) |"
@@ -316,10 +332,12 @@ mutation join-limbs $file 'for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LI
 # ---- the run ----
 
 plant=0
-each_mutation
-[ "$failures" = 0 ] && [ "$planted" -gt 0 ] || { echo "no such mutation, or rotten ones: nothing was run" >&2; exit 1; }
-[ "$checks" = 0 ] || { echo "$planted mutations fit"; exit 0; }
-plant=1 planted=0
+if ! fitting=$(each_mutation | count_fitting) || [ "$fitting" = 0 ]; then
+    echo "no such mutation, or rotten ones: nothing was run" >&2
+    exit 1
+fi
+[ "$checks" = 0 ] || { echo "$fitting mutations fit"; exit 0; }
+plant=1
 
 mkdir -p "$tree"
 git ls-files --cached --others --exclude-standard | while IFS= read -r file; do [ ! -f "$file" ] || copy "$file"; done

@@ -12,9 +12,8 @@ python=/usr/bin/python3 # Debian's, which has Debian's NumPy
 part layers "$python" tools/check_layers.py
 part symbols "$python" tools/check_symbols.py "$build"
 part lines "$python" tools/check_lines.py
-begin_part mutations tests/mutations.sh --check
+part mutations tests/mutations.sh --check
 part ctest ctest --test-dir "$build" -LE jit --output-on-failure --no-tests=error -j "$(nproc)"
-end_parts
 # passing tests keep quiet there
 part skipped bash -c "grep SKIPPED '$build/Testing/Temporary/LastTest.log' || echo nothing"
 if ! grep -q '^TALLY_ISAS:.*avx512' "$build/CMakeCache.txt" && [ "$(uname -m)" = x86_64 ]; then
