@@ -373,8 +373,10 @@ TALLY_FN void put_minus_zero(char *results, int64_t s, const tally_final *final)
 /* Whether some result is 0. */
 TALLY_FN bool has_zeros(const tally__batch *batch) {
     int zeros = 0;
-    for (int s = 0; s < batch->count && batch->is_f64; s++) zeros |= batch->values[s] == 0;
-    for (int s = 0; s < batch->count && !batch->is_f64; s++) zeros |= batch->narrow[s] == 0;
+    if (batch->is_f64)
+        for (int s = 0; s < batch->count; s++) zeros |= batch->values[s] == 0;
+    else
+        for (int s = 0; s < batch->count; s++) zeros |= batch->narrow[s] == 0;
     return zeros != 0;
 }
 /* Whether any of some bits is set. */
