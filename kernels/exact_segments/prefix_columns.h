@@ -119,10 +119,11 @@ TALLY_FN grid_t grid_of(const tile_t *tile) {
     grid.sub = (int32_t)((uint32_t)tally_thread() / (uint32_t)grid.side);
     return grid;
 }
-/* Whether a tile is such pieces. A thread's chunk is never longer than levels allow: it has 16 rows or, if down is as
- * large as can be, no more than a tile has 16-byte parts over all threads. */
+/* Whether a tile is such pieces, with values in them: of empty ones there is one prefix for all. A thread's chunk is
+ * never longer than levels allow: it has 16 rows or, if down is as large as can be, no more than a tile has 16-byte
+ * vectors over all threads. */
 TALLY_FN int32_t suits_grid(const tally_segments_work *work, const tile_t *tile) {
-    if (tile->count == 0 || !columns_are_whole(work, tile)) return 0;
+    if (tile->n == 0 || !columns_are_whole(work, tile)) return 0;
     return work->partition.chunks == 1 ||
            tile->n == (int32_t)tally_piece_of(&work->partition, tile->s).values * tile->count;
 }
