@@ -69,7 +69,7 @@ typedef struct side_t {
     uint32_t marks[TALLY_PREFIX_THREADS * mark_words]; /* of each chunk a bit for each value that ends come before */
     int32_t ends_before[TALLY_PREFIX_THREADS];         /* each chunk, at different values */
     uint32_t most[2][prefix_warps], least[2][prefix_warps];
-    int32_t is_bad, is_unordered, is_wanted;
+    int32_t is_bad, is_unordered, is_wanted, is_left;
     tally_mbarrier mbarrier;
     tile_t tile;
 } side_t;

@@ -16,7 +16,7 @@
 #include "exact_sums/pair_results.h"
 #define TALLY_COLUMNS_ARE_THERE 2
 #include "exact_segments/flat_nodes.h"
-#include "sums/bounded.h"
+#include "exact_segments/thread_sums.h"
 #define TALLY_ACROSS TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD)
 #include "rows/vector.h"
 
@@ -66,149 +66,33 @@ TALLY_FN vector_t read_rows(const tally_segments_work *work, const rows_t *rows,
 
 /* ---- sums ---- */
 
-/* Of an infinity or a NaN, which are few: not in line. */
-TALLY_RARE int32_t evidence_of_special(TALLY_T x, TALLY_T y) { return evidence_of(x, y); }
-
 typedef struct row_sums_t {
-    TALLY_IF_SUM(tally_bounded sum;)
-    TALLY_IF_PRODUCTS(tally_bounded products;)
-    TALLY_IF_KEYS(TALLY_K low, high;)
-    int32_t seen, absent;
-    uint32_t most_x, most_y; /* of f64: the largest sizes */
+    thread_sums_t of;
+    uint32_t most_x, most_y; /* of f64: the largest finite sizes */
 } row_sums_t;
-/* Powers of two that values of f64 are multiplied by before they are added. */
-typedef struct scales_t {
-    int32_t x, y;
-} scales_t;
 
-TALLY_FN row_sums_t no_sums(void) {
-    row_sums_t a;
-    __builtin_memset(&a, 0, sizeof a);
-    TALLY_IF_KEYS(a.low = TALLY_K_HIGH; a.high = TALLY_K_LOW;)
+TALLY_FN row_sums_t no_row_sums(void) {
+    const row_sums_t a = {no_sums(), 0, 0};
     return a;
 }
-TALLY_FN double scaled_by(double x, int32_t power) {
-    return power == 0 ? x : x * tally_from_bits_f64((int64_t)(1023 + power) << 52);
-}
-/* What such a product or scaled value may have lost: where it is below 2^-900, less than 2^-1000. */
-TALLY_FN double lost_below(double size, int32_t is_zero) {
-    const double magnitude = size < 0 ? -size : size;
-    return TALLY_IS_F64 && !is_zero && !(magnitude > 0x1p-900) ? 0x1p-1000 : 0;
-}
-TALLY_FN void add_finite(row_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
-    (void)y;
-#if TALLY_HAS_SUM
-    const double term = term_in_double(x), scaled = TALLY_IS_F64 ? scaled_by(term, by->x) : term;
-    tally_bounded_put(&a->sum, scaled);
-    if (TALLY_IS_F64 && by->x != 0) a->sum.lost += lost_below(scaled, term == 0);
-#endif
-#if TALLY_HAS_PRODUCTS
-    const double u = TALLY_IS_F64 ? scaled_by((double)value_of(x), by->x) : (double)value_of(x),
-                 w = TALLY_KERNEL_INPUTS == 1 ? u
-                     : TALLY_IS_F64           ? scaled_by((double)value_of(y), by->y)
-                                              : (double)value_of(y);
-    const double product = u * w;
-    tally_bounded_put(&a->products, product);
-    if (TALLY_IS_F64) {
-        const double rest = __builtin_fma(u, w, -product);
-        if (rest != 0) tally_bounded_put(&a->products, rest);
-        a->products.lost += lost_below(product, size_bits(x) == 0 || size_bits(y) == 0);
-    }
-#endif
-}
-TALLY_FN void add_value(row_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
-    const int32_t is_special = term_is_special(x, y);
-    if (is_special && term_is_absent(x, y)) {
-        a->absent++;
-        return;
-    }
-#if TALLY_HAS_KEYS
-    const TALLY_K key = order_key(x);
-    a->low = key < a->low ? key : a->low;
-    a->high = key > a->high ? key : a->high;
-#endif
-    if (is_special) {
-        a->seen |= evidence_of_special(x, y);
-        return;
-    }
-    a->seen |= value_is_other(x, y) ? TALLY_NOT_MINUS_ZERO : 0;
-    if (TALLY_IS_F64) {
-        a->most_x = size_bits(x) > a->most_x ? size_bits(x) : a->most_x;
-        a->most_y = size_bits(y) > a->most_y ? size_bits(y) : a->most_y;
-    }
-    add_finite(a, x, y, by);
+TALLY_FN void add_to_row(row_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
+    add_value(&a->of, x, y, by);
+    if (!TALLY_IS_F64 || term_is_special(x, y)) return;
+    a->most_x = size_bits(x) > a->most_x ? size_bits(x) : a->most_x;
+    a->most_y = size_bits(y) > a->most_y ? size_bits(y) : a->most_y;
 }
 
 /* ---- results ---- */
 
-/* Of the middle of the intervals in which sums lie, or of what lies beyond their lower (-1) or upper ends (1). */
-TALLY_FN in_pairs_t pairs_of_row(const row_sums_t *s, int64_t n, const scales_t *by, int32_t end) {
-    in_pairs_t a;
-    (void)end;
-    __builtin_memset(&a, 0, sizeof a);
-    a.present = n - s->absent;
-    a.seen = s->seen;
-    a.power = -by->x;
-    a.products_power = -by->x - (TALLY_KERNEL_INPUTS == 2 ? by->y : by->x);
-    TALLY_IF_SUM(a.sum = tally_bounded_pair(&s->sum, end);)
-    TALLY_IF_PRODUCTS(a.products = tally_bounded_pair(&s->products, end);)
-    TALLY_IF_KEYS(a.low = s->low; a.high = s->high;)
-    return a;
-}
-TALLY_FN double lost_of_row(const row_sums_t *s) {
-    double lost = 0;
-    TALLY_IF_SUM(lost += s->sum.lost;)
-    TALLY_IF_PRODUCTS(lost += s->products.lost;)
-    return lost;
-}
-/* Whether what was dropped of a spread's sums is nothing beside the bound that it has of its own errors: some 2^-98 of
- * the sum of squares. */
-TALLY_FN int32_t spread_is_bounded(const row_sums_t *s) {
-#if TALLY_HAS_SPREAD
-    return s->products.lost <= s->products.p[0] * 0x1p-112 && s->sum.lost * s->sum.lost <= s->products.p[0] * 0x1p-224;
-#else
-    (void)s;
-    return 1;
-#endif
-}
-/* The result of n values of which something was dropped, if it cannot show: if the result is the same at both ends. */
-TALLY_LONG int32_t finalize_bounded(const row_sums_t *s, int64_t n, const scales_t *by, const tally_final *final,
-                                    uint64_t *result) {
-    enum { is_spread = TALLY_HAS_SPREAD && !TALLY_HAS_KEYS };
-    const double lost = lost_of_row(s);
-    uint64_t other[6] = {0, 0, 0, 0, 0, 0};
-    int32_t sure = lost - lost == 0 && spread_is_bounded(s);
-    TALLY_ROLLED /* what follows is long */
-        for (int32_t end = is_spread ? 0 : -1; sure && end <= !is_spread; end += 2) {
-        in_pairs_t a = pairs_of_row(s, n, by, end);
-        if (is_spread) { /* nothing is known to be exact */
-            TALLY_IF_SUM(if (a.sum.low == 0) a.sum.low = s->sum.lost;)
-            TALLY_IF_PRODUCTS(if (a.products.low == 0) a.products.low = s->products.lost;)
-        }
-        sure = finalize_pairs(&a, final, result);
-        TALLY_IF_SUM(sure &= is_spread || s->sum.lost == 0 || a.sum.high != 0;) /* whose sign is not known */
-        TALLY_IF_PRODUCTS(sure &= is_spread || s->products.lost == 0 || a.products.high != 0;)
-        for (int32_t k = 0; k < 6; k++) {
-            sure &= end <= 0 || result[k] == other[k];
-            other[k] = result[k];
-        }
-    }
-    return sure;
-}
-TALLY_FN int32_t finalize_row(const row_sums_t *s, int64_t n, const scales_t *by, const tally_final *final,
+TALLY_FN int32_t finalize_row(const thread_sums_t *s, int64_t n, const scales_t *by, const tally_final *final,
                               uint64_t *result) {
-    if (lost_of_row(s) != 0) return finalize_bounded(s, n, by, final, result);
-    const in_pairs_t a = pairs_of_row(s, n, by, 0);
+    if (lost_of(s) != 0) return finalize_sums(s, n, by, final, result);
+    const in_pairs_t a = pairs_of(s, n, by, 0); /* most often: in line */
     return finalize_pairs(&a, final, result);
 }
 TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {
     tally_mark(work->partition.unsure, row);
     tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
-}
-/* The power that makes values of at most such a size about 1, as far as a normal number can. */
-TALLY_FN int32_t power_for(uint32_t most) {
-    const int32_t high = most == 0 ? 0 : high_of(most);
-    return high > 1022 ? -1022 : high < -900 ? 900 : -high;
 }
 /* A row again, in other units: of f64. */
 TALLY_LONG void put_scaled(const tally_segments_work *work, int64_t row, uint32_t most_x, uint32_t most_y) {
@@ -216,7 +100,7 @@ TALLY_LONG void put_scaled(const tally_segments_work *work, int64_t row, uint32_
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const scales_t by = {power_for(most_x), power_for(most_y)};
     const int64_t first = first_of_row(work, row);
-    row_sums_t sums = no_sums();
+    thread_sums_t sums = no_sums();
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     TALLY_ROLLED
     for (int64_t m = 0; m < work->length; m++) {
@@ -224,17 +108,17 @@ TALLY_LONG void put_scaled(const tally_segments_work *work, int64_t row, uint32_
         add_value(&sums, a, TALLY_KERNEL_INPUTS == 1 ? a : read_one(&y, first + m * work->inner), &by);
     }
     if (finalize_row(&sums, work->length, &by, &work->out.final, result))
-        put_bytes(&work->out, row, result, work->length - sums.absent);
+        put_bytes(&work->out, row, result, work->length - sums.noted.absent);
     else
         mark_row(work, row);
 }
 TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_sums_t *sums) {
     const scales_t by = {0, 0};
-    const int64_t present = work->length - sums->absent;
+    const int64_t present = work->length - sums->of.noted.absent;
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     if (present == 0)
         put_nothing(work, row);
-    else if (finalize_row(sums, work->length, &by, &work->out.final, result))
+    else if (finalize_row(&sums->of, work->length, &by, &work->out.final, result))
         put_bytes(&work->out, row, result, present);
     else if (TALLY_IS_F64)
         put_scaled(work, row, sums->most_x, sums->most_y);
@@ -250,7 +134,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_short, tally_segments_work, TALLY_RESIDENT
     const scales_t by = {0, 0};
     row_sums_t sums[TALLY_ACROSS], done[TALLY_ACROSS];
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) sums[v] = no_sums();
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) sums[v] = no_row_sums();
     TALLY_ROLLED
     for (int64_t first = 0; first < work.length; first += values_together) {
         vector_t x[values_together], y[values_together];
@@ -265,7 +149,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_short, tally_segments_work, TALLY_RESIDENT
             if (first + k >= work.length) continue;
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_ACROSS; v++)
-                add_value(&sums[v], x[k].v[v], TALLY_KERNEL_INPUTS == 1 ? x[k].v[v] : y[k].v[v], &by);
+                add_to_row(&sums[v], x[k].v[v], TALLY_KERNEL_INPUTS == 1 ? x[k].v[v] : y[k].v[v], &by);
         }
     }
     TALLY_UNROLL

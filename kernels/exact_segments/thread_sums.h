@@ -1,0 +1,145 @@
+/* The sums of a few values by one thread: three doubles each and a bound of what these have dropped (sums/bounded.h),
+ * and the result, if that cannot show in it. Values of f64 may be scaled by a power of two first, so that products
+ * neither overflow nor lose digits. */
+#ifndef TALLY_THREAD_SUMS_H
+#define TALLY_THREAD_SUMS_H
+
+#include "exact_sums/extent.h"
+#include "exact_segments/flat_nodes.h"
+#include "sums/bounded.h"
+
+typedef struct thread_sums_t {
+    TALLY_IF_SUM(tally_bounded sum;)
+    TALLY_IF_PRODUCTS(tally_bounded products;)
+    noted_t noted;
+} thread_sums_t;
+/* Powers of two that values of f64 are multiplied by before they are added. */
+typedef struct scales_t {
+    int32_t x, y;
+} scales_t;
+
+TALLY_FN thread_sums_t no_sums(void) {
+    thread_sums_t a;
+    __builtin_memset(&a, 0, sizeof a);
+    a.noted = nothing_noted();
+    return a;
+}
+/* The power that makes values of at most such a size about 1, as far as a normal number can. */
+TALLY_FN int32_t power_for(uint32_t most) {
+    const int32_t high = most == 0 ? 0 : high_of(most);
+    return high > 1022 ? -1022 : high < -900 ? 900 : -high;
+}
+TALLY_FN double scaled_by(double x, int32_t power) {
+    return power == 0 ? x : x * tally_from_bits_f64((int64_t)(1023 + power) << 52);
+}
+/* What such a product or scaled value may have lost: where it is below 2^-900, less than 2^-1000. */
+TALLY_FN double lost_below(double size, int32_t is_zero) {
+    const double magnitude = size < 0 ? -size : size;
+    return TALLY_IS_F64 && !is_zero && !(magnitude > 0x1p-900) ? 0x1p-1000 : 0;
+}
+TALLY_FN void add_finite(thread_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
+    (void)y;
+#if TALLY_HAS_SUM
+    const double term = term_in_double(x), scaled = TALLY_IS_F64 ? scaled_by(term, by->x) : term;
+    tally_bounded_put(&a->sum, scaled);
+    if (TALLY_IS_F64 && by->x != 0) a->sum.lost += lost_below(scaled, term == 0);
+#endif
+#if TALLY_HAS_PRODUCTS
+    const double u = TALLY_IS_F64 ? scaled_by((double)value_of(x), by->x) : (double)value_of(x),
+                 w = TALLY_KERNEL_INPUTS == 1 ? u
+                     : TALLY_IS_F64           ? scaled_by((double)value_of(y), by->y)
+                                              : (double)value_of(y);
+    const double product = u * w;
+    tally_bounded_put(&a->products, product);
+    if (TALLY_IS_F64) {
+        const double rest = __builtin_fma(u, w, -product);
+        if (rest != 0) tally_bounded_put(&a->products, rest);
+        a->products.lost += lost_below(product, size_bits(x) == 0 || size_bits(y) == 0);
+    }
+#endif
+}
+
+/* Of an infinity or a NaN, which are few: not in line. */
+TALLY_RARE int32_t evidence_of_special(TALLY_T x, TALLY_T y) { return evidence_of(x, y); }
+/* Notes a term. Gives whether it is to be added: it is finite, and not left out. */
+TALLY_FN int32_t note_term(noted_t *a, TALLY_T x, TALLY_T y) {
+    const int32_t is_special = term_is_special(x, y);
+    if (is_special && term_is_absent(x, y)) {
+        a->absent++;
+        return 0;
+    }
+#if TALLY_HAS_KEYS
+    const TALLY_K key = order_key(x);
+    a->low = key < a->low ? key : a->low;
+    a->high = key > a->high ? key : a->high;
+#endif
+    if (is_special)
+        a->seen |= evidence_of_special(x, y);
+    else
+        a->seen |= value_is_other(x, y) ? TALLY_NOT_MINUS_ZERO : 0;
+    return !is_special;
+}
+TALLY_FN void add_value(thread_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
+    if (note_term(&a->noted, x, y)) add_finite(a, x, y, by);
+}
+
+/* ---- results ---- */
+
+/* Of the middle of the intervals in which sums lie, or of what lies beyond their lower (-1) or upper ends (1). */
+TALLY_FN in_pairs_t pairs_of(const thread_sums_t *s, int64_t n, const scales_t *by, int32_t end) {
+    in_pairs_t a;
+    (void)end;
+    __builtin_memset(&a, 0, sizeof a);
+    a.present = n - s->noted.absent;
+    a.seen = s->noted.seen;
+    a.power = -by->x;
+    a.products_power = -by->x - (TALLY_KERNEL_INPUTS == 2 ? by->y : by->x);
+    TALLY_IF_SUM(a.sum = tally_bounded_pair(&s->sum, end);)
+    TALLY_IF_PRODUCTS(a.products = tally_bounded_pair(&s->products, end);)
+    TALLY_IF_KEYS(a.low = (TALLY_K)s->noted.low; a.high = (TALLY_K)s->noted.high;)
+    return a;
+}
+TALLY_FN double lost_of(const thread_sums_t *s) {
+    double lost = 0;
+    TALLY_IF_SUM(lost += s->sum.lost;)
+    TALLY_IF_PRODUCTS(lost += s->products.lost;)
+    return lost;
+}
+/* Whether what was dropped of a spread's sums is nothing beside the bound that it has of its own errors: some 2^-98 of
+ * the sum of squares. */
+TALLY_FN int32_t spread_is_bounded(const thread_sums_t *s) {
+#if TALLY_HAS_SPREAD
+    return s->products.lost <= s->products.p[0] * 0x1p-112 && s->sum.lost * s->sum.lost <= s->products.p[0] * 0x1p-224;
+#else
+    (void)s;
+    return 1;
+#endif
+}
+/* The result of n values, some of them present, if it is certain: the same at both ends of the interval, if something
+ * was dropped. */
+TALLY_LONG int32_t finalize_sums(const thread_sums_t *s, int64_t n, const scales_t *by, const tally_final *final,
+                                 uint64_t *result) {
+    enum { is_spread = TALLY_HAS_SPREAD && !TALLY_HAS_KEYS };
+    const double lost = lost_of(s);
+    const int32_t has_ends = lost != 0 && !is_spread;
+    uint64_t other[6] = {0, 0, 0, 0, 0, 0};
+    int32_t sure = lost - lost == 0 && spread_is_bounded(s);
+    TALLY_ROLLED /* what follows is long */
+        for (int32_t end = has_ends ? -1 : 0; sure && end <= has_ends; end += 2) {
+        in_pairs_t a = pairs_of(s, n, by, end);
+        if (is_spread) { /* nothing is known to be exact */
+            TALLY_IF_SUM(if (a.sum.low == 0) a.sum.low = s->sum.lost;)
+            TALLY_IF_PRODUCTS(if (a.products.low == 0) a.products.low = s->products.lost;)
+        }
+        sure = finalize_pairs(&a, final, result);
+        TALLY_IF_SUM(sure &= is_spread || s->sum.lost == 0 || a.sum.high != 0;) /* whose sign is not known */
+        TALLY_IF_PRODUCTS(sure &= is_spread || s->products.lost == 0 || a.products.high != 0;)
+        for (int32_t k = 0; k < 6; k++) {
+            sure &= end <= 0 || result[k] == other[k];
+            other[k] = result[k];
+        }
+    }
+    return sure;
+}
+
+#endif
