@@ -146,6 +146,7 @@ typedef struct tally_rows_work {
     int64_t outer, length, inner;
     int32_t run;                   /* a warp, or a chunk of a panel, reads 2^run leaves */
     int32_t log_across, log_subs;  /* threads side by side, and threads that share a column of values */
+    int32_t log_joined;            /* so many rows of memory are read as one (rows/panel.h) */
     int64_t tiles;                 /* blocks for each row, or chunks of each panel; 0: a warp has a row */
     int64_t row_nodes, row_groups; /* nodes and counters of each row, or of each panel */
     char *nodes;                   /* scratch as of a whole array, */

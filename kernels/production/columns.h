@@ -15,7 +15,7 @@
 #include "order/put_result.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if TALLY_BYTES <= 2 || (TALLY_PASSES == 2 && TALLY_BYTES == 8)
+#if TALLY_PASSES == 2 && TALLY_BYTES == 8
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
@@ -76,7 +76,11 @@ typedef struct shared_columns_t {
     nodes_t digits[TALLY_BLOCK / TALLY_LEAST_SUBS][TALLY_DIGITS];
 } shared_columns_t;
 
-/* Sums of `present` over the subs, for sub 0. */
+/* Where value `place` of the panel's row is: the thread of that sub that has it. */
+TALLY_FN int32_t thread_of(const panel_t *panel, int32_t sub, int32_t place) {
+    return tally_thread() - panel->lane + (sub - panel->sub) * panel->across + place / TALLY_ACROSS;
+}
+/* Sums of `present` over the subs and the joined rows, for sub 0. */
 TALLY_FN void count_subs(int32_t *present, const panel_t *panel, shared_columns_t *shared) {
     tally_barrier();
     for (int32_t v = 0; v < TALLY_ACROSS; v++) shared->of.present[tally_thread()][v] = present[v];
@@ -85,6 +89,13 @@ TALLY_FN void count_subs(int32_t *present, const panel_t *panel, shared_columns_
     for (int32_t sub = 1; sub < panel->subs; sub++)
         for (int32_t v = 0; v < TALLY_ACROSS; v++)
             present[v] += shared->of.present[tally_thread() + sub * panel->across][v];
+    for (int32_t row = 1; row < 1 << panel->log_joined; row++)
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+            const int32_t place = (int32_t)panel->i + v + row * panel->results;
+            if (row_in_panel(panel, v) > 0) continue;
+            for (int32_t sub = 0; sub < panel->subs; sub++)
+                present[v] += shared->of.present[thread_of(panel, sub, place)][place % TALLY_ACROSS];
+        }
 }
 
 /* The leaf of n values (0: none) that begins with value `at` of each row, for the threads of sub 0; all threads of the
@@ -111,6 +122,13 @@ TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, sh
             shared->of.aims[tally_thread()].v[v] = take_aim(sum.v[v], present[v]);
     tally_barrier();
     aims = shared->of.aims[tally_thread() - panel->sub * panel->across];
+    if (panel->log_joined > 0) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+            const int32_t place = (int32_t)panel->i + v - row_in_panel(panel, v) * panel->results;
+            aims.v[v] = shared->of.aims[thread_of(panel, 0, place)].v[place % TALLY_ACROSS];
+        }
+    }
     across2_t second = fold_leaf2(panel, at, n, columns, 0, &aims);
     second = fold_subs2(second, panel, shared->of.seconds);
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], aims.v[v], second.v[v], present[v], at);
@@ -145,13 +163,22 @@ TALLY_FN nodes_t collect(const nodes_t *digits, int64_t count) {
     return all;
 }
 
-/* The first warp of a panel takes its nodes up the tree over the panel's chunks, as far as it is the last to arrive. */
-TALLY_FN int32_t climb_panel(const tally_rows_work *work, const panel_t *panel, nodes_t *mine, nodes_t *digits) {
-    const int32_t lane = panel->sub == 0 && panel->mine > 0 ? panel->lane : -1;
-    int64_t chunk = panel->chunk;
+TALLY_FN void put_results(const tally_rows_work *work, const panel_t *panel, const nodes_t *nodes) {
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        const int64_t i = result_of(panel, v);
+        if (i >= 0) put_result(&work->out, i, nodes->v[v]);
+    }
+}
+/* The first warp of a panel takes its nodes up the tree over the panel's chunks, as far as it is the last to arrive:
+ * at the root it puts the results. */
+TALLY_LONG void climb_panel(const tally_rows_work *work, nodes_t *mine, nodes_t *digits) {
+    const panel_t panel = panel_of(work, tally_thread_again());
+    const int32_t lane = panel.sub == 0 && panel.mine > 0 ? panel.lane : -1;
+    int64_t chunk = panel.chunk;
     const int64_t width = (int64_t)TALLY_ACROSS << work->log_across;
-    char *nodes = work->nodes + panel->index * work->row_nodes * (int64_t)sizeof(node_t);
-    uint32_t *arrivals = work->arrivals + panel->index * work->row_groups;
+    char *nodes = work->nodes + panel.index * work->row_nodes * (int64_t)sizeof(node_t);
+    uint32_t *arrivals = work->arrivals + panel.index * work->row_groups;
     for (int64_t count = work->tiles; count > 1;) {
         const int64_t group = chunk / TALLY_CHUNK_FAN, at = group * TALLY_CHUNK_FAN,
                       groups = (count + TALLY_CHUNK_FAN - 1) / TALLY_CHUNK_FAN;
@@ -162,7 +189,8 @@ TALLY_FN int32_t climb_panel(const tally_rows_work *work, const panel_t *panel, 
                     mine->v[v];
         tally_fence();
         tally_warp_barrier();
-        if (!tally_is_last(arrivals + group, members)) return 0;
+        if (!tally_is_last(arrivals + group, members)) return;
+        TALLY_ROLLED
         for (int32_t m = 0; m < members && lane >= 0; m++) {
             nodes_t one;
             for (int32_t v = 0; v < TALLY_ACROSS; v++)
@@ -175,7 +203,7 @@ TALLY_FN int32_t climb_panel(const tally_rows_work *work, const panel_t *panel, 
         chunk = group;
         count = groups;
     }
-    return 1;
+    put_results(work, &panel, mine);
 }
 
 /* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits, or the only one in `alone`; or
@@ -184,12 +212,12 @@ TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t
     const panel_t panel = panel_of(work, tally_thread_again());
     if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
     const int32_t is_alone = work->length > 0 && work->length <= TALLY_DEVICE_LEAF;
-    nodes_t nodes = is_alone ? alone : collect(digits, panel.sub == 0 ? taken : 0);
-    if (!climb_panel(work, &panel, &nodes, digits)) return;
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        const int64_t i = result_of(&panel, v);
-        if (i >= 0) put_result(&work->out, i, nodes.v[v]);
-    }
+    const nodes_t nodes = is_alone ? alone : collect(digits, panel.sub == 0 ? taken : 0);
+    if (work->tiles > 1) { /* with a copy, so that nodes of a panel of one chunk stay in registers */
+        nodes_t mine = nodes;
+        climb_panel(work, &mine, digits);
+    } else
+        put_results(work, &panel, &nodes);
 }
 
 /* ---- the kernel ---- */

@@ -127,11 +127,14 @@ static tally_status compile(job *j, int sm) {
     return TALLY_OK;
 }
 
+/* Names of kernels are not mangled. */
 int tally__spilled_bytes(const char *log) {
-    static const char words[] = " bytes spill stores", digits[] = "0123456789";
+    static const char head[] = "Function properties for ", words[] = " bytes spill stores", digits[] = "0123456789";
     int most = 0;
-    for (const char *p = log; p != NULL && (p = strstr(p, words)) != NULL; p += sizeof words - 1) {
-        const char *number = p;
+    for (const char *p = log; p != NULL && (p = strstr(p, head)) != NULL;) {
+        const char *name = p + sizeof head - 1, *spilled = strstr(name, words), *number = spilled;
+        p = name;
+        if (spilled == NULL || strncmp(name, "_Z", 2) == 0) continue;
         while (number > log && strchr(digits, number[-1]) != NULL) number--;
         if (atoi(number) > most) most = atoi(number);
     }

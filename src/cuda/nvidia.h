@@ -48,8 +48,9 @@ const char *tally__nvrtc_file(void);
  * warnings, and what the assembler tells of registers and memory, and behind that "<n> attempts", of which all but the
  * last spilled registers. The options that make it do so change nothing in the image. */
 tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log);
-/* The most bytes of registers that one function of a log stores in memory. A few may be what a rare case asks for:
- * more than that, and the unit is compiled again with fewer blocks. */
+/* The most bytes of registers that a kernel of a log stores in memory; functions that are not in line, which are for
+ * what is rare, do not count. A few may be what a rare case asks for: more than that, and the unit is compiled again
+ * with fewer blocks. */
 int tally__spilled_bytes(const char *log);
 enum { TALLY__FEW_SPILLED = 64 };
 

@@ -46,6 +46,13 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
     return TALLY_OK;
 }
 
+/* Values side by side from an address at which 16 bytes are read at once. */
+static bool is_packed(const tally__call *call) {
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
+    return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes &&
+           call->in.y_stride == bytes;
+}
+
 /* ---- values that lie side by side, or are few ---- */
 
 static tally_status plan_short(const tally__call *call, plan *p) {
@@ -85,6 +92,16 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 
 /* ---- values apart ---- */
 
+/* log2 of the rows of memory that are read as one, so that threads have whole vectors of `across` values: where these
+ * lie within a panel. */
+static int log_joined_of(const tally__call *call, const plan *p, int64_t across) {
+    enum { MOST_THREADS = 32 };
+    int log = 0;
+    if (!is_packed(call) || (p->work.outer > 1 && p->work.length * p->work.inner % across != 0)) return 0;
+    while ((p->work.inner << log) % across != 0) log++;
+    return p->work.inner << log <= across * MOST_THREADS ? log : 0;
+}
+
 /* Threads that share a column of values: those of a leaf's columns at most, and one alone where rows of few values are
  * so many that each multiprocessor has BLOCKS of it. */
 static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
@@ -119,9 +136,11 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
         p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
     const int64_t across = TALLY_ACROSS_OF(sizes.node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
-    p->work.log_across = (int)least(5, tally__log_above(tally__over(p->work.inner, across)));
-    const int64_t width = across << p->work.log_across, panels = tally__over(p->work.inner, width);
-    p->work.log_subs = log_subs_of(call, p, panels, columns);
+    p->work.log_joined = log_joined_of(call, p, across);
+    const int64_t inner = p->work.inner << p->work.log_joined;
+    p->work.log_across = (int)least(5, tally__log_above(tally__over(inner, across)));
+    const int64_t width = across << p->work.log_across, panels = tally__over(inner, width);
+    p->work.log_subs = log_subs_of(call, p, panels, columns >> p->work.log_joined);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
     divide_panel(call, p, panels, slots, width);
     TALLY_TRY(fit_counters(p, panels, sizes.node_size));
@@ -185,13 +204,6 @@ static tally_status launch(const tally__call *call, plan *p) {
                                      TALLY_START_BEHIND, &work));
     }
     return TALLY_OK;
-}
-
-/* Values side by side from an address at which 16 bytes are read at once. */
-static bool is_packed(const tally__call *call) {
-    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
-    return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes &&
-           call->in.y_stride == bytes;
 }
 
 /* Those of exact operators and of the caller's own are segments. So are many rows of at most a leaf, and longer ones of
