@@ -38,30 +38,25 @@ TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *ti
 
 /* ---- all ---- */
 
-/* Whether a lane of each may take the lanes' own. */
-#define TALLY_LIST_IS_SPARED (TALLY_BY_LANES || sizeof(column_t) <= TALLY_COLUMN_MOST)
-
-/* The lanes' segments i, whatever they are, but for those that wait. True: all of them do, and nothing else is listed,
- * so that the list is spared. */
+/* The lanes' segments i, whatever they are, but for those that wait: they are listed. Gives status flags. */
 TALLY_FN int32_t take_iteration(const tally_segments_work *work, const tile_t *tile, int32_t i, int32_t lane,
-                                lists_t *lists, int32_t *flags) {
+                                lists_t *lists) {
     const int32_t is_there = i < tile->own;
     const span_t span = span_of(tile, i, is_there);
-    *flags |= span.flags;
-    if (is_there && span.n <= alone_most) *flags |= take_alone(work, tile, i, span);
-    if (!tally_any(span.n > alone_most)) return 0;
+    int32_t flags = span.flags;
+    if (is_there && span.n <= alone_most) flags |= take_alone(work, tile, i, span);
+    if (!tally_any(span.n > alone_most)) return flags;
     const int32_t waits = span.n > alone_most && span.n <= TALLY_DEVICE_SMALL;
     const int32_t is_long = span.n > TALLY_DEVICE_SMALL && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
-    if (TALLY_LIST_IS_SPARED && lists->listed == 0 && tile->own > TALLY_FEW_OWN && !tally_any(!waits)) return 1;
     put_in_list(lists->list, &lists->listed, waits, i, lane);
     const uint32_t many = tally_ballot(is_long);
-    if (many == 0) return 0;
+    if (many == 0) return flags;
     if (TALLY_BY_QUARTERS) {
         put_in_list(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= most_longs, i, lane);
-        if (lists->many + TALLY_WARP > most_longs) *flags |= TALLY_FLAG_BAD_SEGMENTS;
+        if (lists->many + TALLY_WARP > most_longs) flags |= TALLY_FLAG_BAD_SEGMENTS;
     } else
-        *flags |= take_long(work, tile, i, span, many);
-    return 0;
+        flags |= take_long(work, tile, i, span, many);
+    return flags;
 }
 /* In iterations of TALLY_WARP segments for each warp. Those that wait are taken as soon as they are as many, or the
  * last: no warp waits for another. */
@@ -77,14 +72,13 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
         may_be_few =
             may_be_few && take_few(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &flags);
         if (may_be_few) continue; /* and nothing is listed */
-        int32_t is_spared = take_iteration(work, tile, i, lane, &lists, &flags);
-        while (is_spared || lists.listed >= least) {
-            const int32_t count = is_spared || lists.listed > TALLY_WARP ? TALLY_WARP : lists.listed;
-            if (!is_spared) lists.listed -= count;
+        flags |= take_iteration(work, tile, i, lane, &lists);
+        while (lists.listed >= least) {
+            const int32_t count = lists.listed > TALLY_WARP ? TALLY_WARP : lists.listed;
+            lists.listed -= count;
             tally_warp_barrier();
-            flags |= take_listed(work, tile, is_spared ? 0 : list + lists.listed, count, i);
+            flags |= take_listed(work, tile, list + lists.listed, count);
             tally_warp_barrier();
-            is_spared = 0;
         }
     }
     if (TALLY_BY_QUARTERS) {

@@ -226,13 +226,13 @@ TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, 
 /* ---- segments that have waited ---- */
 
 #if TALLY_BY_LANES
-/* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than 16. Or i
- * of each of TALLY_WARP lanes, where no list is. */
-TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed, int32_t count,
-                             int32_t i) {
+/* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than
+ * 16. */
+TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
+                             int32_t count) {
     const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
-    const int32_t lane = tally_lane(), mine = lane >> log_lanes, is_there = mine < count;
-    if (listed != 0) i = is_there ? listed[mine] : 0;
+    const int32_t lane = tally_lane(), mine = lane >> log_lanes, is_there = mine < count,
+                  i = is_there ? listed[mine] : 0;
     const span_t span = span_of(tile, i, is_there);
     const node_t node = parts_node(tile->x, span.at, span.n, lanes, 0);
     return is_there && (lane & (lanes - 1)) == 0 ? put_result(work, tile->opening, i, node) : 0;
@@ -241,17 +241,14 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
 /* Segments that it takes for a thread for each to pay. */
 #define TALLY_COLUMNS_PAY 8
 
-/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. Or i of each of
- * TALLY_WARP lanes, where no list is. */
-TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed, int32_t count,
-                             int32_t i) {
+/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. */
+TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
+                             int32_t count) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t flags = 0;
-    (void)i;
 #if TALLY_COLUMN_MOST > 0
     if (sizeof(column_t) <= TALLY_COLUMN_MOST && count > TALLY_COLUMNS_PAY) {
-        const int32_t is_there = lane < count;
-        if (listed != 0) i = is_there ? listed[lane] : 0;
+        const int32_t is_there = lane < count, i = is_there ? listed[lane] : 0;
         span_t span = span_of(tile, i, is_there);
         node_t node = columns_node(tile->x + span.at, tile->y + span.at, span.n);
         return is_there ? put_result(work, tile->opening, i, node) : 0;

@@ -35,7 +35,7 @@ TALLY_FN int32_t take_all_listed(const tally_segments_work *work, const tile_t *
     if (k >= longs) k = longs + tally_warp() * many;
     while (k < count) {
         const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : many;
-        flags |= take_listed(work, tile, listed + k, end - k < most ? end - k : most, 0);
+        flags |= take_listed(work, tile, listed + k, end - k < most ? end - k : most);
         k += TALLY_CONSUMER_WARPS * most;
         if (are_long && k >= longs) k = longs + tally_warp() * many;
     }
