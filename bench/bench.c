@@ -17,8 +17,7 @@ static double now(void) {
 BENCH_EXPORT double bench_time(bench_function run, const bench_job *job, int64_t calls) {
     static volatile double sink;
     double start = now();
-    for (int64_t i = 0; i < calls; i++)
-        sink = run(job);
+    for (int64_t i = 0; i < calls; i++) sink = run(job);
     (void)sink;
     return (now() - start) / (double)calls;
 }
@@ -26,16 +25,14 @@ BENCH_EXPORT double bench_time(bench_function run, const bench_job *job, int64_t
 /* Zeroed memory in huge pages where the system has them, for everybody alike. NULL when there is none. */
 BENCH_EXPORT void *bench_allocate(int64_t bytes) {
     void *memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
+    if (memory == MAP_FAILED) return NULL;
     madvise(memory, (size_t)bytes, MADV_HUGEPAGE);
     memset(memory, 0, (size_t)bytes);
     return memory;
 }
 
 BENCH_EXPORT void bench_release(void *memory, int64_t bytes) {
-    if (memory)
-        munmap(memory, (size_t)bytes);
+    if (memory) munmap(memory, (size_t)bytes);
 }
 
 /* Every 8 bytes become (random & keep) | set: with masks that repeat at the width of the type this makes random
@@ -71,8 +68,7 @@ static const bench_row *const lists[] = {
 BENCH_EXPORT const bench_row *bench_row_at(int index) {
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         for (const bench_row *row = lists[k]; row->family; row++)
-            if (index-- == 0)
-                return row;
+            if (index-- == 0) return row;
     return NULL;
 }
 
@@ -93,28 +89,14 @@ static const struct {
              TALLY_TYPES(TALLY_ROW)
 #undef TALLY_ROW
 };
-static int is_op(int op) {
-    return op >= 0 && op < TALLY_OP_END;
-}
-static int is_type(int type) {
-    return type > TALLY_NATURAL && type < TALLY_STRUCT;
-}
+static int is_op(int op) { return op >= 0 && op < TALLY_OP_END; }
+static int is_type(int type) { return type > TALLY_NATURAL && type < TALLY_STRUCT; }
 
-BENCH_EXPORT const char *bench_op_name(int op) {
-    return is_op(op) ? ops[op].name : NULL;
-}
-BENCH_EXPORT int bench_op_inputs(int op) {
-    return is_op(op) ? ops[op].inputs : 0;
-}
-BENCH_EXPORT const char *bench_type_name(int type) {
-    return is_type(type) ? types[type].name : NULL;
-}
-BENCH_EXPORT const char *bench_type_numpy(int type) {
-    return is_type(type) ? types[type].numpy : NULL;
-}
-BENCH_EXPORT int bench_type_bytes(int type) {
-    return is_type(type) ? types[type].bytes : 0;
-}
+BENCH_EXPORT const char *bench_op_name(int op) { return is_op(op) ? ops[op].name : NULL; }
+BENCH_EXPORT int bench_op_inputs(int op) { return is_op(op) ? ops[op].inputs : 0; }
+BENCH_EXPORT const char *bench_type_name(int type) { return is_type(type) ? types[type].name : NULL; }
+BENCH_EXPORT const char *bench_type_numpy(int type) { return is_type(type) ? types[type].numpy : NULL; }
+BENCH_EXPORT int bench_type_bytes(int type) { return is_type(type) ? types[type].bytes : 0; }
 BENCH_EXPORT int bench_defined(int op, int type) {
     return is_op(op) && is_type(type) && (ops[op].on & types[type].class_);
 }

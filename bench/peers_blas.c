@@ -5,14 +5,13 @@
 #include <math.h>
 
 /* T: type, x: left, y: right, n: count. */
-#define PEER(name, T, result)                           \
-    static double name(const bench_job *job) {          \
-        const T *x = job->left, *y = job->right;        \
-        const blasint n = (blasint)job->count;          \
-        (void)y;                                        \
-        if (openblas_get_num_threads() != job->threads) \
-            openblas_set_num_threads(job->threads);     \
-        return (double)(result);                        \
+#define PEER(name, T, result)                                                                   \
+    static double name(const bench_job *job) {                                                  \
+        const T *x = job->left, *y = job->right;                                                \
+        const blasint n = (blasint)job->count;                                                  \
+        (void)y;                                                                                \
+        if (openblas_get_num_threads() != job->threads) openblas_set_num_threads(job->threads); \
+        return (double)(result);                                                                \
     }
 
 PEER(cblas_ssum_peer, float, cblas_ssum(n, x, 1))

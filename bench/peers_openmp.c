@@ -15,8 +15,7 @@
         A a = first;                                                                                 \
         (void)y;                                                                                     \
         PRAGMA(omp parallel for simd num_threads(job->threads) reduction(fold : a) schedule(static)) \
-        for (int64_t i = 0; i < job->count; i++)                                                     \
-            statement;                                                                               \
+        for (int64_t i = 0; i < job->count; i++) statement;                                          \
         return (double)a;                                                                            \
     }
 
@@ -30,8 +29,7 @@
         for (int64_t s = 0; s < job->segments; s++) {                             \
             A a = 0;                                                              \
             PRAGMA(omp simd reduction(+ : a))                                     \
-            for (int64_t i = cut[s]; i < cut[s + 1]; i++)                         \
-                a += x[i];                                                        \
+            for (int64_t i = cut[s]; i < cut[s + 1]; i++) a += x[i];              \
             out[s] = a;                                                           \
         }                                                                         \
         return (double)out[0];                                                    \

@@ -33,18 +33,14 @@ typedef uint64_t (*read_function)(const char *bytes, int64_t count, int streams,
 
 static read_function best_read(void) {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f"))
-        return read_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return read_avx2;
+    if (__builtin_cpu_supports("avx512f")) return read_avx512;
+    if (__builtin_cpu_supports("avx2")) return read_avx2;
 #endif
     return read_baseline;
 }
 
 /* Where thread `k` of `n` begins; whole pages, so that no two threads share a line. */
-static int64_t share(int64_t bytes, int k, int n) {
-    return k == n ? bytes : bytes / n * k / 4096 * 4096;
-}
+static int64_t share(int64_t bytes, int k, int n) { return k == n ? bytes : bytes / n * k / 4096 * 4096; }
 
 /* Share k of n of the pass. */
 static uint64_t pass_share(const bench_job *job, read_function read, int k, int n) {
@@ -53,28 +49,23 @@ static uint64_t pass_share(const bench_job *job, read_function read, int k, int 
     uint64_t folded = 0;
     for (int input = 0; input < 3; input++) {
         int64_t from = share(bytes[input], k, n), to = share(bytes[input], k + 1, n);
-        if (to > from)
-            folded ^= read(inputs[input] + from, to - from, job->streams, job->ahead);
+        if (to > from) folded ^= read(inputs[input] + from, to - from, job->streams, job->ahead);
     }
     int64_t written = job->cut == BENCH_WHOLE ? 0 : job->out_bytes;
     int64_t from = share(written, k, n), to = share(written, k + 1, n);
-    if (to > from)
-        memset((char *)job->out + from, 1, (size_t)(to - from));
+    if (to > from) memset((char *)job->out + from, 1, (size_t)(to - from));
     return folded;
 }
 
 static double plain_pass(const bench_job *job) {
     static read_function read;
-    if (!read)
-        read = best_read();
+    if (!read) read = best_read();
     int64_t useful = (job->left_bytes + job->right_bytes + job->index_bytes + job->out_bytes) / BYTES_PER_THREAD + 1;
     int threads = useful < job->threads ? (int)useful : job->threads;
-    if (threads == 1)
-        return (double)pass_share(job, read, 0, 1);
+    if (threads == 1) return (double)pass_share(job, read, 0, 1);
     uint64_t folded = 0;
 #pragma omp parallel for num_threads(threads) reduction(^ : folded) schedule(static)
-    for (int k = 0; k < threads; k++)
-        folded ^= pass_share(job, read, k, threads);
+    for (int k = 0; k < threads; k++) folded ^= pass_share(job, read, k, threads);
     return (double)folded;
 }
 

@@ -71,22 +71,14 @@ static const char *types_in_words(int on) {
 
 static const char *gives_in_words(int gives) {
     switch (gives) {
-    case TALLY_GIVES_WIDE:
-        return "i64, u64, f32 or f64";
-    case TALLY_GIVES_SAME:
-        return "the input's type";
-    case TALLY_GIVES_INDEX:
-        return "i64";
-    case TALLY_GIVES_TRUTH:
-        return "bool";
-    case TALLY_GIVES_REAL:
-        return "f32 or f64";
-    case TALLY_GIVES_MAGNITUDE:
-        return "u64, f32 or f64";
-    case TALLY_GIVES_PAIR:
-        return "two of the input's";
-    default:
-        return "a row of numbers";
+    case TALLY_GIVES_WIDE: return "i64, u64, f32 or f64";
+    case TALLY_GIVES_SAME: return "the input's type";
+    case TALLY_GIVES_INDEX: return "i64";
+    case TALLY_GIVES_TRUTH: return "bool";
+    case TALLY_GIVES_REAL: return "f32 or f64";
+    case TALLY_GIVES_MAGNITUDE: return "u64, f32 or f64";
+    case TALLY_GIVES_PAIR: return "two of the input's";
+    default: return "a row of numbers";
     }
 }
 
@@ -132,8 +124,8 @@ static const char *say_what(const option_row *row, char said[OPTION_TEXT]) {
     int length = 0;
     for (int k = 0; k < WORD_COUNT && (row->takers & OF_OPERATORS) == 0; k++) {
         if ((row->takers >> (WORD_OPERATOR + 1 + k) & 1) != 0) {
-            length += snprintf(said + length, OPTION_TEXT - (size_t)length, "%s%s", length > 0 ? ", " : "",
-                               words[k].name);
+            length +=
+                snprintf(said + length, OPTION_TEXT - (size_t)length, "%s%s", length > 0 ? ", " : "", words[k].name);
         }
     }
     snprintf(said + length, OPTION_TEXT - (size_t)length, "%s%s", length > 0 ? ": " : "", row->what);

@@ -14,10 +14,9 @@ static const struct {
     const char *name;
     size_t bytes;
     int class;
-} types[] = {
-    {NULL, 0, 0},
+} types[] = {{NULL, 0, 0},
 #define TALLY_ROW(id, name, numpy, bytes, class) {#name, bytes, class},
-    TALLY_TYPES(TALLY_ROW)
+             TALLY_TYPES(TALLY_ROW)
 #undef TALLY_ROW
 };
 
@@ -30,9 +29,7 @@ static const struct {
 #undef TALLY_ROW
 };
 
-const tally__operator_row *tally__operator(tally_op op) {
-    return op >= 0 && op < TALLY_OP_END ? &operators[op] : NULL;
-}
+const tally__operator_row *tally__operator(tally_op op) { return op >= 0 && op < TALLY_OP_END ? &operators[op] : NULL; }
 
 static bool is_table_type(tally_type type) { return (int)type > TALLY_NATURAL && type < TALLY_STRUCT; }
 

@@ -7,7 +7,7 @@
 void start_progress(int64_t total_bytes); /* negative: unknown */
 void start_counting(int64_t total, const char *things);
 void advance_progress(int64_t done); /* bytes, or things */
-void clear_progress(void); /* takes the bar off the screen; it comes back with the next advance */
+void clear_progress(void);           /* takes the bar off the screen; it comes back with the next advance */
 void end_progress(void);
 
 #endif

@@ -19,9 +19,7 @@ static size_t character_bytes(const unsigned char *at) {
 }
 
 /* The controls of ASCII, and those of Latin-1, which UTF-8 writes as two bytes. */
-static bool is_control(const unsigned char *at) {
-    return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0);
-}
+static bool is_control(const unsigned char *at) { return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0); }
 
 void print_visible(const char *text, FILE *stream) {
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {

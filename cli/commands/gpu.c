@@ -58,8 +58,8 @@ static bool emit_source(const tally_context *context, tally_op op, tally_type ty
     if (text != NULL) {
         status = tally_emit(context, op, type, text, size, &size);
     }
-    bool done = status == TALLY_OK ? text != NULL && write_source(text, size - 1, path)
-                                   : complain(NULL, "%s", tally_message());
+    bool done =
+        status == TALLY_OK ? text != NULL && write_source(text, size - 1, path) : complain(NULL, "%s", tally_message());
     free(text);
     return done;
 }

@@ -109,22 +109,15 @@ static bool take_shape(cursor *c, npy_layout *layout) {
 /* What a kind of NumPy type holds, for those that cannot be reduced. */
 static const char *strange_kind(char kind) {
     switch (kind) {
-    case 'c':
-        return "complex numbers";
-    case 'O':
-        return "Python objects";
-    case 'M':
-        return "dates";
-    case 'm':
-        return "time differences";
+    case 'c': return "complex numbers";
+    case 'O': return "Python objects";
+    case 'M': return "dates";
+    case 'm': return "time differences";
     case 'U':
     case 'S':
-    case 'a':
-        return "strings";
-    case 'V':
-        return "raw bytes";
-    default:
-        return NULL;
+    case 'a': return "strings";
+    case 'V': return "raw bytes";
+    default: return NULL;
     }
 }
 
@@ -296,11 +289,9 @@ size_t npy_write(char header[NPY_WRITTEN_MAX], const char *descr, int dimensions
 const char *npy_descr(tally_type type) {
     switch (type) {
 #define TALLY_ROW(id, name, numpy, bytes, class) \
-    case TALLY_##id:                             \
-        return sizeof(numpy) > 1 ? "'" numpy "'" : "'|V2'";
+    case TALLY_##id: return sizeof(numpy) > 1 ? "'" numpy "'" : "'|V2'";
         TALLY_TYPES(TALLY_ROW)
 #undef TALLY_ROW
-    default:
-        return "'|V2'"; /* NATURAL, as read */
+    default: return "'|V2'"; /* NATURAL, as read */
     }
 }

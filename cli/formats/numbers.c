@@ -20,21 +20,13 @@ static const struct {
 #undef TALLY_ROW
 };
 
-static bool known(tally_type type) {
-    return type > TALLY_NATURAL && type < TALLY_TYPE_END;
-}
+static bool known(tally_type type) { return type > TALLY_NATURAL && type < TALLY_TYPE_END; }
 
-size_t type_size(tally_type type) {
-    return known(type) ? types[type].size : 0;
-}
+size_t type_size(tally_type type) { return known(type) ? types[type].size : 0; }
 
-int type_class(tally_type type) {
-    return known(type) ? types[type].class : 0;
-}
+int type_class(tally_type type) { return known(type) ? types[type].class : 0; }
 
-const char *type_name(tally_type type) {
-    return known(type) && types[type].name != NULL ? types[type].name : "record";
-}
+const char *type_name(tally_type type) { return known(type) && types[type].name != NULL ? types[type].name : "record"; }
 
 /* ---- floats of 16 bits ---- */
 
@@ -46,14 +38,10 @@ typedef struct float_layout {
 
 static float_layout layout_of(tally_type type) {
     switch (type) {
-    case TALLY_F16:
-        return (float_layout){5, 10, 3, 5};
-    case TALLY_BF16:
-        return (float_layout){8, 7, 2, 4};
-    case TALLY_F32:
-        return (float_layout){8, 23, 6, 9};
-    default:
-        return (float_layout){11, 52, 15, 17};
+    case TALLY_F16: return (float_layout){5, 10, 3, 5};
+    case TALLY_BF16: return (float_layout){8, 7, 2, 4};
+    case TALLY_F32: return (float_layout){8, 23, 6, 9};
+    default: return (float_layout){11, 52, 15, 17};
     }
 }
 
@@ -120,15 +108,9 @@ double float_value(tally_type type, const void *value) {
     double wide;
     switch (type) {
     case TALLY_F16:
-    case TALLY_BF16:
-        memcpy(&bits, value, sizeof bits);
-        return widen_short(bits, layout_of(type));
-    case TALLY_F32:
-        memcpy(&single, value, sizeof single);
-        return (double)single;
-    default:
-        memcpy(&wide, value, sizeof wide);
-        return wide;
+    case TALLY_BF16: memcpy(&bits, value, sizeof bits); return widen_short(bits, layout_of(type));
+    case TALLY_F32: memcpy(&single, value, sizeof single); return (double)single;
+    default: memcpy(&wide, value, sizeof wide); return wide;
     }
 }
 
@@ -144,15 +126,11 @@ static void store_leaning(double value, tally_type type, int lean, void *bits) {
     }
 }
 
-void store_float(double value, tally_type type, void *bits) {
-    store_leaning(value, type, 0, bits);
-}
+void store_float(double value, tally_type type, void *bits) { store_leaning(value, type, 0, bits); }
 
 /* ---- from text ---- */
 
-static bool digit(char c) {
-    return c >= '0' && c <= '9';
-}
+static bool digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool same_word(const char *text, size_t length, const char *word) {
     return strlen(word) == length && strncasecmp(text, word, length) == 0;
@@ -309,18 +287,10 @@ static number_verdict store_as_integer(const number *found, tally_type type, voi
     }
     uint64_t stored = found->negative ? ~found->digits + 1 : found->digits;
     switch (type_size(type)) {
-    case 1:
-        memcpy(value, &(uint8_t){(uint8_t)stored}, 1);
-        break;
-    case 2:
-        memcpy(value, &(uint16_t){(uint16_t)stored}, 2);
-        break;
-    case 4:
-        memcpy(value, &(uint32_t){(uint32_t)stored}, 4);
-        break;
-    default:
-        memcpy(value, &stored, 8);
-        break;
+    case 1: memcpy(value, &(uint8_t){(uint8_t)stored}, 1); break;
+    case 2: memcpy(value, &(uint16_t){(uint16_t)stored}, 2); break;
+    case 4: memcpy(value, &(uint32_t){(uint32_t)stored}, 4); break;
+    default: memcpy(value, &stored, 8); break;
     }
     return NUMBER_FINE;
 }
@@ -403,28 +373,16 @@ size_t print_number(tally_type type, const void *value, char *text) {
     int64_t integer = 0;
     uint64_t natural = 0;
     switch (type) {
-    case TALLY_BOOL:
-        return (size_t)sprintf(text, "%s", *(const unsigned char *)value != 0 ? "true" : "false");
-    case TALLY_I8:
-        integer = *(const int8_t *)value;
-        break;
-    case TALLY_I16:
-        integer = *(const int16_t *)memcpy(&(int16_t){0}, value, 2);
-        break;
-    case TALLY_I32:
-        integer = *(const int32_t *)memcpy(&(int32_t){0}, value, 4);
-        break;
-    case TALLY_I64:
-        memcpy(&integer, value, 8);
-        break;
+    case TALLY_BOOL: return (size_t)sprintf(text, "%s", *(const unsigned char *)value != 0 ? "true" : "false");
+    case TALLY_I8: integer = *(const int8_t *)value; break;
+    case TALLY_I16: integer = *(const int16_t *)memcpy(&(int16_t){0}, value, 2); break;
+    case TALLY_I32: integer = *(const int32_t *)memcpy(&(int32_t){0}, value, 4); break;
+    case TALLY_I64: memcpy(&integer, value, 8); break;
     case TALLY_U8:
     case TALLY_U16:
     case TALLY_U32:
-    case TALLY_U64:
-        memcpy(&natural, value, type_size(type));
-        return (size_t)sprintf(text, "%" PRIu64, natural);
-    default:
-        return print_float(type, value, text);
+    case TALLY_U64: memcpy(&natural, value, type_size(type)); return (size_t)sprintf(text, "%" PRIu64, natural);
+    default: return print_float(type, value, text);
     }
     return (size_t)sprintf(text, "%" PRId64, integer);
 }

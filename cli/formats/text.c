@@ -22,13 +22,9 @@ void text_begin(text_reader *reader, tally_type wanted) {
     reader->line = 1;
 }
 
-static bool space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
+static bool space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-static bool separates(char c) {
-    return space(c) || c == ',' || c == '#';
-}
+static bool separates(char c) { return space(c) || c == ',' || c == '#'; }
 
 /* A token as a sentence may quote it: short, and not cut within a character of UTF-8. */
 static void quote(char quoted[40], const char *token, size_t length) {

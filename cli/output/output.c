@@ -17,9 +17,7 @@ enum { MOST_LINKS = 40 }; /* as many as the kernel follows */
 
 static const char failure[] = "it cannot be written";
 
-bool is_standard_stream(const char *name) {
-    return name != NULL && strcmp(name, "-") == 0;
-}
+bool is_standard_stream(const char *name) { return name != NULL && strcmp(name, "-") == 0; }
 
 /* ---- a signal that ends the program ---- */
 

@@ -45,12 +45,9 @@ const char *const *result_names(tally_op op) {
 /* The type of a tally_word: the widest of the input's class. */
 static tally_type word_type(tally_type input) {
     switch (type_class(input)) {
-    case TALLY_CLASS_FLOAT:
-        return TALLY_F64;
-    case TALLY_CLASS_UINT:
-        return TALLY_U64;
-    default:
-        return TALLY_I64;
+    case TALLY_CLASS_FLOAT: return TALLY_F64;
+    case TALLY_CLASS_UINT: return TALLY_U64;
+    default: return TALLY_I64;
     }
 }
 
@@ -70,9 +67,7 @@ static tally_type sum_type(tally_type input) {
     return tally_result_type(NULL, TALLY_SUM, input, &type, NULL) == TALLY_OK ? type : input;
 }
 
-int result_numbers(tally_op op) {
-    return op == TALLY_STATS ? 6 : op == TALLY_MINMAX ? 2 : 1;
-}
+int result_numbers(tally_op op) { return op == TALLY_STATS ? 6 : op == TALLY_MINMAX ? 2 : 1; }
 
 tally_type result_number_type(const results *from, int k) {
     if (from->op != TALLY_STATS) {

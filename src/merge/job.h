@@ -36,7 +36,7 @@ typedef struct tally__merge_job {
     int64_t width; /* bytes of a value */
     tally__merge_sink out, origin;
     const tally__merge_kernels *kernels;
-    const int64_t *bounds; /* of part p in list i: bounds[p * count + i] .. bounds[(p + 1) * count + i] - 1 */
+    const int64_t *bounds;      /* of part p in list i: bounds[p * count + i] .. bounds[(p + 1) * count + i] - 1 */
     const int64_t *part_begins; /* places in the output, and the end */
     const tally__merge_share *list_of_shares;
     tally__shares shares;

@@ -22,13 +22,13 @@ enum { TALLY_SIMT_GLOBAL = -1 };
 
 typedef struct tally__simt_event {
     tally__simt_sight sight;
-    int32_t launch, block, thread;  /* launches are counted from 0 */
-    int32_t step, label;            /* steps that the thread has begun; what the last is called, -1 before the first */
+    int32_t launch, block, thread; /* launches are counted from 0 */
+    int32_t step, label;           /* steps that the thread has begun; what the last is called, -1 before the first */
     int32_t object; /* shared memory: which object, in the order in which they were laid out; or TALLY_SIMT_GLOBAL */
-    int32_t bytes;                  /* of an access */
-    int32_t taken;                  /* of a branch; of a meeting: whether it is a shuffle */
-    int64_t at;                     /* the byte in its object, or its address; of a shuffle the lane that is read */
-    uint64_t value;                 /* the first 8 bytes read or written; the word that a lane gives to a shuffle */
+    int32_t bytes;  /* of an access */
+    int32_t taken;  /* of a branch; of a meeting: whether it is a shuffle */
+    int64_t at;     /* the byte in its object, or its address; of a shuffle the lane that is read */
+    uint64_t value; /* the first 8 bytes read or written; the word that a lane gives to a shuffle */
     const char *site, *object_site; /* object_site: "FILE:LINE (NAME)" of shared memory, else NULL */
 } tally__simt_event;
 
@@ -47,8 +47,7 @@ void tally__simt_trace_stop(tally__simt_trace *trace);
  * diverge. */
 typedef struct tally__simt_counts {
     int64_t branches, divergent;             /* of warps; those where some lanes take it and some do not */
-    int64_t shared_requests,
-        bank_conflicts; /* turns that requests take beyond those that so many words need */
+    int64_t shared_requests, bank_conflicts; /* turns that requests take beyond those that so many words need */
     int64_t global_requests, accesses;       /* of warps; of lanes, */
     int64_t transactions;                    /* and the different transactions that they need, request by request */
 } tally__simt_counts;

@@ -24,11 +24,11 @@ typedef struct tally__simt_place {
 
 typedef struct tally__simt_words {
     const tally__simt_place
-        *here; /* of the running thread. All fibers run in one OS thread at a time, whichever that is. */
-    int32_t traces;                /* whether there is a trace to be told what is seen */
+        *here;      /* of the running thread. All fibers run in one OS thread at a time, whichever that is. */
+    int32_t traces; /* whether there is a trace to be told what is seen */
     void *(*shared)(size_t bytes, size_t alignment, const char *site);
     void *(*shared_buffer)(size_t bytes, const char *site); /* what the launch gives */
-    void (*barrier)(int32_t threads, const char *site); /* the first so many of the block */
+    void (*barrier)(int32_t threads, const char *site);     /* the first so many of the block */
     uint32_t (*meet)(tally__simt_meeting meeting, uint32_t value, int32_t argument, const char *site);
     void (*fence)(void);
     void (*before_atomic)(const void *p, size_t bytes);
