@@ -52,9 +52,8 @@ bench: ## set up, build, and measure
 	cmake -S . -B $(BUILD) -DTALLY_BENCH=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD) -j $(JOBS) --target bench
 
-fmt: ## format the tracked C files, but for tables, which clang-format misreads
-	git ls-files '*.c' '*.h' ':!kernels/forms.h' ':!gallery/kernels/table.h' ':!gallery/exercises' ':!include' | \
-	    xargs clang-format -i
+fmt: ## format the tracked C files
+	tools/format.sh
 
 wheel: ## the Python package for other machines: a manylinux wheel and an sdist in build/wheel
 	tools/setup.sh wheel

@@ -12,6 +12,7 @@ python=/usr/bin/python3 # Debian's, which has Debian's NumPy
 part layers "$python" tools/check_layers.py
 part symbols "$python" tools/check_symbols.py "$build"
 part lines "$python" tools/check_lines.py
+part format tools/format.sh --check
 part mutations tests/mutations.sh --check
 # One more than there are processors: tests of the command wait for a third of their time.
 part ctest ctest --test-dir "$build" -LE jit --output-on-failure --no-tests=error -j "$(($(nproc) + 1))"

@@ -11,7 +11,7 @@ build="gcc libc6-dev make cmake libxxhash-dev"
 case ${1-} in
 build | demo) packages=$build ;;
 check)
-    packages="$build ninja-build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy"
+    packages="$build ninja-build clang clang-format g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy"
     packages="$packages python3-hypothesis python3-pytest python3-dev openmpi-bin libopenmpi-dev mpich libmpich-dev"
     packages="$packages gfortran"
     ;;
