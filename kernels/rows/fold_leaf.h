@@ -32,11 +32,11 @@ TALLY_FN void TALLY_NAME(add_stripes)(const panel_t *panel, const char *from_x, 
     for (int32_t s = 0; s < how.together; s++, from_x += step_x, from_y += step_y) {
         const int32_t rows = leaf - (k + s * columns);
         if (!how.is_full && rows <= 0) continue;
-        x[s] = how.is_broken ? read_broken(panel, from_x, panel->x.apart, rows)
-                             : read_vector(panel, from_x, panel->x.apart, how.is_whole);
+        x[s] = how.is_tail ? read_tail(panel, from_x, panel->x.apart, rows)
+                           : read_vector(panel, from_x, panel->x.apart, how.is_whole);
         if (TALLY_KERNEL_INPUTS == 2)
-            y[s] = how.is_broken ? read_broken(panel, from_y, panel->y.apart, rows)
-                                 : read_vector(panel, from_y, panel->y.apart, how.is_whole);
+            y[s] = how.is_tail ? read_tail(panel, from_y, panel->y.apart, rows)
+                               : read_vector(panel, from_y, panel->y.apart, how.is_whole);
     }
     TALLY_UNROLL
     for (int32_t s = 0; s < how.together; s++, k += columns) {
@@ -45,7 +45,7 @@ TALLY_FN void TALLY_NAME(add_stripes)(const panel_t *panel, const char *from_x, 
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
             const int32_t its = how.is_joined ? k + row_in_panel(panel, v) : k;
-            if (how.is_broken && its >= leaf) continue;
+            if (how.is_tail && its >= leaf) continue;
             TALLY_RECORD lifted = TALLY_LIFT(x[s].v[v], y[s].v[v], its, v);
             here->v[v] = first + s == 0 ? lifted : TALLY_COMBINE(here->v[v], lifted);
             if (present != 0) present[v] += is_present(x[s].v[v]) && is_present(y[s].v[v]);
@@ -114,11 +114,11 @@ TALLY_FN TALLY_TYPE_NAME(across) TALLY_NAME(fold_leaf)(const panel_t *panel, int
                                                        int32_t present[TALLY_ACROSS], const aims_t *aims) {
     const how_t full = {1, 1, 0, 0, TALLY_DEVICE_STRIPES}, full_joined = {1, 1, 1, 0, TALLY_DEVICE_STRIPES},
                 whole = {1, 0, 0, 0, TALLY_DEVICE_STRIPES}, apart = {0, 0, 0, 0, TALLY_DEVICE_STRIPES},
-                broken = {1, 0, 1, 1, 1}, narrow = {panel->is_whole, 0, 0, 0, 2}; /* whose code is long */
+                tail = {1, 0, 1, 1, 1}, narrow = {panel->is_whole, 0, 0, 0, 2}; /* whose code is long */
     const int32_t is_full = panel->is_whole && leaf == TALLY_DEVICE_LEAF, is_joined = panel->log_joined > 0;
     if (is_full && (is_joined || TALLY_BYTES <= 2))
         return TALLY_NAME(fold_leaf_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, full_joined);
-    if (is_joined) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, broken);
+    if (is_joined) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, tail);
     if (TALLY_BYTES <= 2) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, narrow);
     if (is_full) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, full);
     if (panel->is_whole) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, whole);

@@ -23,7 +23,7 @@ typedef struct panel_t {
     int32_t slot, threads;       /* of the panels that the block takes; threads of each */
     int64_t outer, index, chunk; /* the panel's outer index, its number, and the chunk of it */
     int32_t is_task;             /* there is such a panel and chunk */
-    int32_t log_joined, results; /* of joined rows; results of each, or of the panel's row */
+    int32_t log_joined, results; /* log2 of the rows that are joined; results of each, or of the panel's row */
     int32_t mine;                /* values of such a row that this thread has */
     int32_t apart;               /* of these */
     int32_t over;                /* 65536 / results, rounded up; 0: no rows are joined */
@@ -36,7 +36,7 @@ typedef struct how_t {
     int32_t is_whole;  /* as the panel says */
     int32_t is_full;   /* the leaf has all its values */
     int32_t is_joined; /* rows may be joined, */
-    int32_t is_broken; /* and the last of them may be fewer */
+    int32_t is_tail;   /* and the last joined one may lack some */
     int32_t together;  /* values of a column on their way at once */
 } how_t;
 
@@ -62,7 +62,7 @@ TALLY_FN vector_t read_vector(const panel_t *panel, const char *p, int64_t apart
     return vector;
 }
 /* The same, where only `rows` of the joined rows are there. */
-TALLY_FN vector_t read_broken(const panel_t *panel, const char *p, int64_t apart, int32_t rows) {
+TALLY_FN vector_t read_tail(const panel_t *panel, const char *p, int64_t apart, int32_t rows) {
     vector_t vector;
     if (rows >> panel->log_joined > 0) return read_whole_vector(p);
     TALLY_UNROLL
