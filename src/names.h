@@ -531,6 +531,7 @@
 #define place_four TALLY_N(place_four)
 #define place_gaps TALLY_N(place_gaps)
 #define place_in_leaf TALLY_N(place_in_leaf)
+#define place_in_panel TALLY_N(place_in_panel)
 #define place_of TALLY_N(place_of)
 #define place_rest TALLY_N(place_rest)
 #define place_rows TALLY_N(place_rows)

@@ -64,11 +64,8 @@ TALLY_FN int32_t finalize_window(const flat_t *flat, const chunk_t *c, int32_t n
 
 #define TALLY_PUT_NAME add_pair_to_lane
 #define TALLY_PUT_TYPE lane_sums_t
-#define TALLY_PUT_SUM(significand, is_negative, offset) \
-    tally_deposit(to->sum + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
-#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
-    tally_deposit(to->products + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
-#include "exact_sums/one_pair.h"
+#define TALLY_PUT_DEPOSIT tally_deposit
+#include "exact_sums/pair_to_limbs.h"
 
 /* The result of values `begin` to `end` of the chunk, of which some are present: by one lane, in limbs. */
 TALLY_RARE void put_by_lane(const tally_segments_work *work, int64_t s, const flat_t *flat, int32_t begin, int32_t end,

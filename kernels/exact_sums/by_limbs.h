@@ -5,11 +5,8 @@
 
 #define TALLY_PUT_NAME add_one
 #define TALLY_PUT_TYPE accumulator_t
-#define TALLY_PUT_SUM(significand, is_negative, offset) \
-    tally_deposit_shared(to->sum + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
-#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
-    tally_deposit_shared(to->products + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
-#include "exact_sums/one_pair.h"
+#define TALLY_PUT_DEPOSIT tally_deposit_shared
+#include "exact_sums/pair_to_limbs.h"
 
 /* The notes of all lanes, to the node. */
 TALLY_FN void gather_notes(notes_t notes, accumulator_t *node) {

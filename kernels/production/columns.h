@@ -91,7 +91,7 @@ TALLY_FN void count_subs(int32_t *present, const panel_t *panel, shared_columns_
             present[v] += shared->of.present[tally_thread() + sub * panel->across][v];
     for (int32_t row = 1; row < 1 << panel->log_joined; row++)
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            const int32_t place = (int32_t)panel->i + v + row * panel->results;
+            const int32_t place = place_in_panel(panel, v) + row * panel->results;
             if (row_in_panel(panel, v) > 0) continue;
             for (int32_t sub = 0; sub < panel->subs; sub++)
                 present[v] += shared->of.present[thread_of(panel, sub, place)][place % TALLY_ACROSS];
@@ -125,7 +125,7 @@ TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, sh
     if (panel->log_joined > 0) {
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            const int32_t place = (int32_t)panel->i + v - row_in_panel(panel, v) * panel->results;
+            const int32_t place = place_in_panel(panel, v) - row_in_panel(panel, v) * panel->results;
             aims.v[v] = shared->of.aims[thread_of(panel, 0, place)].v[place % TALLY_ACROSS];
         }
     }

@@ -27,12 +27,8 @@
 #include "exact_sums/terms.h"
 #define TALLY_PUT_NAME add_alone
 #define TALLY_PUT_TYPE accumulator_t
-#define TALLY_PUT_SUM(significand, is_negative, offset) \
-    tally_deposit(to->sum + TALLY_EVIDENCE, (is_negative) ? -(int64_t)(significand) : (int64_t)(significand), offset)
-#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits)                                                \
-    tally_deposit(to->products + TALLY_EVIDENCE, (is_negative) ? -(int64_t)(significand) : (int64_t)(significand), \
-                  offset)
-#include "exact_sums/one_pair.h"
+#define TALLY_PUT_DEPOSIT tally_deposit
+#include "exact_sums/pair_to_limbs.h"
 /* What the thread has noted of n values joins their sum, which is settled then. */
 TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
     node->n = n - notes->absent;

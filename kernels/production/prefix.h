@@ -348,17 +348,15 @@ TALLY_FN int32_t take_grid(const tally_segments_work *work, int64_t t, char *buf
 
 #define TALLY_PUT_NAME deposit_pair
 #define TALLY_PUT_TYPE accumulator_t
-#define TALLY_PUT_SUM(significand, is_negative, offset) \
-    tally_deposit_word(to->sum + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
-#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
-    tally_deposit_word(to->products + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
-#include "exact_sums/one_pair.h"
+#define TALLY_PUT_DEPOSIT tally_deposit_word
+#include "exact_sums/pair_to_limbs.h"
 
 enum { short_most = 16 };
 TALLY_FN int32_t begin_in_tile(const tile_t *tile, char *buffer, int32_t e) {
     return e == 0 ? 0 : ends_of(tile, buffer)[e - 1] & TALLY_END_PLACE;
 }
-/* Whether all segments have so few values in the tile that a thread can have each by itself. Between barriers. */
+/* Whether all segments have so few values in the tile that a thread can have each by itself. Between barriers. Where
+ * they are not, is_left stays set, so that the tile is looked at once. */
 TALLY_FN int32_t segments_are_short(const tally_segments_work *work, const tile_t *tile, char *buffer, side_t *side) {
     int32_t is_long = has_pieces(work);
     TALLY_ROLLED

@@ -147,7 +147,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
         tally_warp_barrier();
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            const int32_t later = (int32_t)panel->i + v + half * panel->results;
+            const int32_t later = place_in_panel(panel, v) + half * panel->results;
             if (panel->sub == 0 && row_in_panel(panel, v) < half && v < panel->mine)
                 mine.v[v] = TALLY_COMBINE(mine.v[v], row[later / TALLY_ACROSS].v[later % TALLY_ACROSS]);
         }

@@ -40,9 +40,10 @@ typedef struct how_t {
     int32_t together;  /* values of a column on their way at once */
 } how_t;
 
-/* In which of the joined rows the thread's value v is. */
+/* The place of the thread's value v among those of joined rows, and in which of these it is. */
+TALLY_FN int32_t place_in_panel(const panel_t *panel, int32_t v) { return (int32_t)panel->i + v; }
 TALLY_FN int32_t row_in_panel(const panel_t *panel, int32_t v) {
-    return (int32_t)((uint32_t)((int32_t)panel->i + v) * (uint32_t)panel->over >> 16);
+    return (int32_t)((uint32_t)place_in_panel(panel, v) * (uint32_t)panel->over >> 16);
 }
 
 /* A value at any address. */
