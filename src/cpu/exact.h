@@ -26,9 +26,9 @@ void tally__measure_tile(tally__tile *tile);
 /* Likewise, of rows of `lanes` values each, `stride` values apart. */
 void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride);
 
-/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to rooms for n values each
- * (y_space: two inputs only), with zeros in their place that change no sum, not even a sum of zeros. NaNs are noted, or
- * skipped.
+/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to x_space and y_space, for n
+ * values each (y_space: two inputs only), with zeros in their place that change no sum, not even a sum of zeros. NaNs
+ * are noted, or skipped.
  */
 void tally__take_out_specials(tally__tile *tile, bool skips, void *x_space, void *y_space);
 

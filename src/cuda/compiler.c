@@ -131,10 +131,9 @@ static tally_status compile(job *j, int sm) {
 int tally__spilled_bytes(const char *log) {
     static const char head[] = "Function properties for ", words[] = " bytes spill stores", digits[] = "0123456789";
     int most = 0;
-    for (const char *p = log; p != NULL && (p = strstr(p, head)) != NULL;) {
-        const char *name = p + sizeof head - 1, *spilled = strstr(name, words), *number = spilled;
-        p = name;
-        if (spilled == NULL || strncmp(name, "_Z", 2) == 0) continue;
+    for (const char *p = log; p != NULL && (p = strstr(p, head)) != NULL; p++) {
+        const char *name = p + sizeof head - 1, *number = strstr(name, words);
+        if (number == NULL || strncmp(name, "_Z", 2) == 0) continue;
         while (number > log && strchr(digits, number[-1]) != NULL) number--;
         if (atoi(number) > most) most = atoi(number);
     }
