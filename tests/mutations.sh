@@ -130,7 +130,7 @@ mutation other-not-set $file 'witness(product ? sums->products : sums->values, t
 mutation both-not-set $file 'sums->values[TALLY_OTHER] = sums->products[TALLY_OTHER] = 1;' 'sums->values[TALLY_OTHER] = 1;' avx512
 mutation specials-by-levels $file 'if (!tile->x_extent.special && !tile->y_extent.special) return;' 'if (!tile->x_extent.special) return;'
 mutation zero-tile-sign $file 'if (term == TALLY_TERM_MAGNITUDE || (product && tile->y == tile->x))' 'if (product && tile->y == tile->x)'
-mutation zeros-of-products $file 'y = product ? value_at(tile, tile->y, i) : 1;' 'y = 1;'
+mutation zeros-of-products $file 'y = product ? tally__value_at(tile, tile->y, i) : 1;' 'y = 1;'
 mutation skipped-is-plus-zero src/cpu/specials_template.h '(c & ~out) | (out & ~most_##type)' '(c & ~out)'
 mutation skip-one-input src/cpu/specials_template.h 'gone = no_number & skipped' 'gone = c_nan & skipped'
 mutation skipped-are-counted $file 'tile->present = taken.present;' ''
@@ -275,9 +275,9 @@ mutation mean-of-nothing src/cpu/results_template.h 'TALLY_MOST(nan, 1, rounded.
 mutation batch-padding $file 'batch->places[s] = offsets[count] - offsets[0];' 'batch->places[s] = 0;'
 
 file=src/cpu/plain_template.h
-mutation plain-rounded src/cpu/exact.c ': rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;' ': TALLY_PLAIN_EXACT;'
-mutation plain-specials src/cpu/exact.c 'return !finite ? TALLY_PLAIN_INFINITE : rounded' 'return rounded'
-mutation plain-flag-lost src/cpu/exact.c 'if (was || rounded) tally__raise_inexact();' ''
+mutation plain-rounded src/cpu/plain.c ': rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;' ': TALLY_PLAIN_EXACT;'
+mutation plain-specials src/cpu/plain.c 'return !finite ? TALLY_PLAIN_INFINITE : rounded' 'return rounded'
+mutation plain-flag-lost src/cpu/plain.c 'if (was || rounded) tally__raise_inexact();' ''
 mutation plain-carried $file 'take_plain_rows(rows, s, is_f64,' 'begin_plainly(s, parts, REGISTERS, kind, anchor);
         take_plain_rows(rows, s, is_f64,'
 mutation plain-second-row $file '= s[k * REGISTERS + g] + a[k];' '= s[k * REGISTERS + g] + b[k];'

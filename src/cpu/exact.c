@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "fpenv.h"
 #include "sums/plan.h"
 
 /* ---- measuring ---- */
@@ -44,17 +43,6 @@ void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t
     tile->specials = 0;
     tile->x_extent = tile->y_extent = measured_rows(tile->is_f64, tile->x, rows, lanes, stride);
     if (tile->y != tile->x) tile->y_extent = measured_rows(tile->is_f64, tile->y, rows, lanes, stride);
-}
-
-static double value_at(const tally__tile *tile, const void *x, int64_t i) {
-    double wide;
-    float narrow;
-    if (tile->is_f64) {
-        memcpy(&wide, (const double *)x + i, sizeof wide);
-        return wide;
-    }
-    memcpy(&narrow, (const float *)x + i, sizeof narrow);
-    return (double)narrow;
 }
 
 void tally__take_out_specials(tally__tile *tile, bool skips, void *x_space, void *y_space) {
@@ -196,7 +184,7 @@ static void count_tile(tally__levels *levels, const tally__tile *tile) {
  * first value tells. */
 static void witness(int64_t *words, const tally__tile *tile) {
     for (int64_t i = 0; i < tile->n && !words[TALLY_OTHER]; i++) {
-        double x = value_at(tile, tile->x, i), y = value_at(tile, tile->y, i);
+        double x = tally__value_at(tile, tile->x, i), y = tally__value_at(tile, tile->y, i);
         bool negative = (tally_bits_f64(x) ^ tally_bits_f64(y)) < 0;
         words[(x == 0 || y == 0) && negative ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
     }
@@ -328,83 +316,13 @@ bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile,
     return b.high <= columns->high && b.unit >= columns->lowest && in_reach(tile, term);
 }
 
-/* ---- plain sums ---- */
-
-/* Whether the machine reports that it rounded a result; emulators may not (Valgrind does not). */
-static bool reports_rounding(void) {
-    static _Atomic int found; /* 1: no, 2: yes */
-    if (found == 0) {
-        volatile double one = 1, three = 3, exact, rounded;
-        bool was = tally__take_inexact(), after_exact, after_rounded;
-        exact = one + three;
-        after_exact = tally__take_inexact();
-        rounded = one + three * 0x1p-60;
-        after_rounded = tally__take_inexact();
-        (void)exact, (void)rounded;
-        if (was) tally__raise_inexact();
-        found = after_rounded && !after_exact ? 2 : 1;
-    }
-    return found == 2;
-}
-/* Where products are split, by the magnitudes of a few of n. False: too far from 1 for plain sums, or no machine for
- * them. */
-static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n) {
-    enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400 };
-    const tally__tile some = {.is_f64 = plain->is_f64};
-    const int64_t few = n < FEW ? n : FEW, most = plain->is_f64 ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS;
-    double lanes[4] = {0}, magnitude;
-    int32_t high;
-    if (tally__cpu_tiles()->plain[plain->is_f64][TALLY_TERM_PRODUCT] == NULL) return false;
-    for (int64_t i = 0; i < few; i++) lanes[i % 4] += __builtin_fabs(value_at(&some, x, i) * value_at(&some, y, i));
-    magnitude = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    for (n = n < most ? n : most; n > few; n /= 2) magnitude *= 2;
-    high = magnitude == 0 ? 0 : (int32_t)(tally_bits_f64(magnitude) >> 52) - 1022 + SLACK;
-    if (high > FARTHEST || high < -FARTHEST) return false;
-    /* The first part has 53 bits for the sum of all, others for what is left of each, which has either sign. */
-    plain->anchor[0] = tally_anchor(high - 53);
-    plain->anchor[1] = plain->is_f64 ? tally_anchor(high - 53 - NEXT) : 0;
-    plain->anchor[2] = 0;
-    return true;
-}
-bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n) {
-    enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26 };
-    const int64_t few = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
-    const int32_t spare =
-        plain->is_f64
-            ? LEAST_HALF
-            : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
-    if (plain->has_sums) {
-        const tally__extent extent = tally__cpu_tiles()->measure[plain->is_f64](x, few);
-        if (extent.special || (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS)) return false;
-    }
-    return !plain->has_products || plan_plain_products(plain, x, y, n);
-}
-tally__plain_outcome tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
-                                        int count, tally__plain_made *made) {
-    tally__plain_sum *const *const of = tally__cpu_tiles()->plain[plain->is_f64];
-    bool was, finite = true, rounded;
-    if (!reports_rounding()) return TALLY_PLAIN_ROUNDED;
-    was = tally__take_inexact();
-    if (plain->has_sums && plain->has_products && count == 1)
-        finite = tally__cpu_tiles()->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums,
-                                                               made->products);
-    else {
-        if (plain->has_sums) finite = of[plain->term](x, x, offsets, count, plain->anchor, made->sums);
-        if (plain->has_products && finite)
-            finite = of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);
-    }
-    rounded = tally__take_inexact();
-    if (was || rounded) tally__raise_inexact();
-    return !finite ? TALLY_PLAIN_INFINITE : rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;
-}
-
 /* ---- one after another ---- */
 
 static void add_singly(int64_t *words, int32_t origin, int term, const tally__tile *tile) {
     for (int64_t i = 0; i < tile->n; i++) {
-        double x = value_at(tile, tile->x, i);
+        double x = tally__value_at(tile, tile->x, i);
         if (term == TALLY_TERM_PRODUCT)
-            tally_add_product(words, origin, x, value_at(tile, tile->y, i));
+            tally_add_product(words, origin, x, tally__value_at(tile, tile->y, i));
         else
             tally_add_value(words, origin, term == TALLY_TERM_MAGNITUDE ? __builtin_fabs(x) : x);
     }
@@ -415,7 +333,7 @@ static void add_zeros(int64_t *words, int term, const tally__tile *tile) {
     const bool product = term == TALLY_TERM_PRODUCT;
     if (term == TALLY_TERM_MAGNITUDE || (product && tile->y == tile->x)) words[TALLY_OTHER] = 1;
     for (int64_t i = 0; i < tile->n && !words[TALLY_OTHER]; i++) { /* beside a +0 the sign of others does not matter */
-        double x = value_at(tile, tile->x, i), y = product ? value_at(tile, tile->y, i) : 1;
+        double x = tally__value_at(tile, tile->x, i), y = product ? tally__value_at(tile, tile->y, i) : 1;
         words[(tally_bits_f64(x) ^ tally_bits_f64(y)) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
     }
 }
@@ -583,7 +501,7 @@ void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile) {
     }
     if (tile->present < tile->n) { /* some are skipped */
         for (int64_t i = 0; i < tile->n; i++) {
-            double x = value_at(tile, tile->given, i);
+            double x = tally__value_at(tile, tile->given, i);
             if (x != x) continue;
             int64_t key = tile->is_f64 ? tally_bits_f64(x) : tally_bits_f32((float)x);
             key ^= key < 0 ? (tile->is_f64 ? INT64_MAX : INT32_MAX) : 0;

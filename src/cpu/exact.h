@@ -2,6 +2,8 @@
 #ifndef TALLY_CPU_EXACT_H
 #define TALLY_CPU_EXACT_H
 
+#include <string.h>
+
 #include "cpu/tiles.h"
 #include "sums/limbs.h"
 
@@ -20,6 +22,18 @@ typedef struct tally__tile {
     int32_t specials; /* TALLY_SEEN_... of what was taken out */
     tally__extent x_extent, y_extent;
 } tally__tile;
+
+/* Value i of x, which is the x or the y of the tile. */
+static inline double tally__value_at(const tally__tile *tile, const void *x, int64_t i) {
+    double wide;
+    float narrow;
+    if (tile->is_f64) {
+        memcpy(&wide, (const double *)x + i, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, (const float *)x + i, sizeof narrow);
+    return (double)narrow;
+}
 
 /* Fills in the extents of x, y and n. */
 void tally__measure_tile(tally__tile *tile);

@@ -1,0 +1,75 @@
+/* Plain sums: exact where none of their operations rounds, which the machine tells. The method:
+ * docs/design/010-plain-sums.md; the loops: plain_template.h. */
+#include "cpu/cpu.h"
+#include "cpu/exact.h"
+#include "fpenv.h"
+#include "sums/plan.h"
+
+/* Whether the machine reports that it rounded a result; emulators may not (Valgrind does not). */
+static bool reports_rounding(void) {
+    static _Atomic int found; /* 1: no, 2: yes */
+    if (found == 0) {
+        volatile double one = 1, three = 3, exact, rounded;
+        bool was = tally__take_inexact(), after_exact, after_rounded;
+        exact = one + three;
+        after_exact = tally__take_inexact();
+        rounded = one + three * 0x1p-60;
+        after_rounded = tally__take_inexact();
+        (void)exact, (void)rounded;
+        if (was) tally__raise_inexact();
+        found = after_rounded && !after_exact ? 2 : 1;
+    }
+    return found == 2;
+}
+/* Where products are split, by the magnitudes of a few of n. False: too far from 1 for plain sums, or no machine for
+ * them. */
+static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n) {
+    enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400 };
+    const tally__tile some = {.is_f64 = plain->is_f64};
+    const int64_t few = n < FEW ? n : FEW, most = plain->is_f64 ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS;
+    double lanes[4] = {0}, magnitude;
+    int32_t high;
+    if (tally__cpu_tiles()->plain[plain->is_f64][TALLY_TERM_PRODUCT] == NULL) return false;
+    for (int64_t i = 0; i < few; i++)
+        lanes[i % 4] += __builtin_fabs(tally__value_at(&some, x, i) * tally__value_at(&some, y, i));
+    magnitude = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    for (n = n < most ? n : most; n > few; n /= 2) magnitude *= 2;
+    high = magnitude == 0 ? 0 : (int32_t)(tally_bits_f64(magnitude) >> 52) - 1022 + SLACK;
+    if (high > FARTHEST || high < -FARTHEST) return false;
+    /* The first part has 53 bits for the sum of all, others for what is left of each, which has either sign. */
+    plain->anchor[0] = tally_anchor(high - 53);
+    plain->anchor[1] = plain->is_f64 ? tally_anchor(high - 53 - NEXT) : 0;
+    plain->anchor[2] = 0;
+    return true;
+}
+bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n) {
+    enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26 };
+    const int64_t few = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
+    const int32_t spare =
+        plain->is_f64
+            ? LEAST_HALF
+            : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
+    if (plain->has_sums) {
+        const tally__extent extent = tally__cpu_tiles()->measure[plain->is_f64](x, few);
+        if (extent.special || (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS)) return false;
+    }
+    return !plain->has_products || plan_plain_products(plain, x, y, n);
+}
+tally__plain_outcome tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
+                                        int count, tally__plain_made *made) {
+    tally__plain_sum *const *const of = tally__cpu_tiles()->plain[plain->is_f64];
+    bool was, finite = true, rounded;
+    if (!reports_rounding()) return TALLY_PLAIN_ROUNDED;
+    was = tally__take_inexact();
+    if (plain->has_sums && plain->has_products && count == 1)
+        finite = tally__cpu_tiles()->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums,
+                                                               made->products);
+    else {
+        if (plain->has_sums) finite = of[plain->term](x, x, offsets, count, plain->anchor, made->sums);
+        if (plain->has_products && finite)
+            finite = of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);
+    }
+    rounded = tally__take_inexact();
+    if (was || rounded) tally__raise_inexact();
+    return !finite ? TALLY_PLAIN_INFINITE : rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;
+}
