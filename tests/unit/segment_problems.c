@@ -2,13 +2,19 @@
 
 #include <string.h>
 
-/* What the CPU gives for each slice. */
+/* What the CPU gives for each slice; of empty ones for the first. */
 static tally_status reduce_slices(const subject *s, const char *x, const char *y, const ragged *r, char *wanted) {
     tally_context *context = context_for(s, TALLY_BACKEND_CPU, 1);
     int64_t width = (int64_t)tally_type_size(s->type), at = r->skip * width;
     size_t bytes = result_bytes(s);
     tally_status all = TALLY_OK;
+    const char *of_nothing = NULL;
     for (int64_t i = 0; i < r->count; i++) {
+        if (r->lengths[i] == 0 && of_nothing != NULL) {
+            memcpy(wanted + (size_t)i * bytes, of_nothing, bytes);
+            continue;
+        }
+        if (r->lengths[i] == 0) of_nothing = wanted + (size_t)i * bytes;
         tally_status one =
             perform(context, s->op, tally_in(x + at, s->type, r->lengths[i]), tally_in(y + at, s->type, r->lengths[i]),
                     NULL, tally_out(wanted + (size_t)i * bytes, TALLY_NATURAL, 1));
@@ -86,4 +92,13 @@ void compare_device(const problem *p, tally_segmentation form, tally_type index_
     device_read(out, memory[3], (size_t)(stride * p->r.count));
     expect_results(out, stride, p->wanted, bytes, p->r.count);
     for (int k = 0; k < 4; k++) driver->release(memory[k]);
+}
+
+tally_context *checked_context_for(const subject *s, int checked) {
+    tally_options options = tally_get_options(context_for(s, backend, 1));
+    tally_context *context;
+    options.checked = checked;
+    EXPECT_OK(tally_context_create(NULL, &context));
+    EXPECT_OK(tally_set_options(context, &options));
+    return context;
 }

@@ -25,4 +25,7 @@ void expect_results(const char *got, int64_t stride, const char *wanted, size_t 
 /* An array on the device, its first value `offset` bytes behind a boundary; *memory is to be released. */
 tally_array on_device(const void *values, tally_type type, int64_t count, size_t offset, tally__cu_address *memory);
 
+/* A new context on the backend, `checked` or not, to be destroyed. */
+tally_context *checked_context_for(const subject *s, int checked);
+
 #endif
