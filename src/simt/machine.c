@@ -20,10 +20,9 @@ static void end_thread(thread *self) {
         tally__machine_fail("divergent barrier: it ended, and %d others wait at %s", b->waiting,
                             tally__short_site(b->barrier));
     if (w->arrived != 0)
-        tally__machine_fail("lane %d ended, and lane %d of its warp waits at the %s of %s",
-                            self->place.thread % tally__machine.settings.lanes, first_of(w->arrived),
-                            tally__meeting_name(w->meeting), tally__short_site(w->site));
-    w->ended |= UINT32_C(1) << self->place.thread % tally__machine.settings.lanes;
+        tally__machine_fail("lane %d ended, and lane %d of its warp waits at the %s of %s", self->lane,
+                            first_of(w->arrived), tally__meeting_name(w->meeting), tally__short_site(w->site));
+    w->ended |= UINT32_C(1) << self->lane;
     tally__machine.quiet_steps = 0;
     tally__schedule_wait(self->number);
     TALLY_RELEASE(&tally__machine.ended);
@@ -45,7 +44,7 @@ static void retire(block *b, int count) {
     TALLY_ACQUIRE(&tally__machine.ended);
     for (int i = 0; i < count; i++) {
         const thread *t = &b->members[i];
-        tally__fiber_give(t->fiber, t->warp->ended >> i % tally__machine.settings.lanes & 1);
+        tally__fiber_give(t->fiber, t->warp->ended >> t->lane & 1);
     }
     b->live = false;
     tally__machine_check_gaps(b);
@@ -70,6 +69,7 @@ static bool begin(int slot, int index) {
         thread *t = &b->members[i];
         *t = (thread){{i, job->threads, index, job->blocks},
                       slot * TALLY_SIMT_MOST_THREADS + i,
+                      i % tally__machine.settings.lanes,
                       b,
                       &b->warps[i / tally__machine.settings.lanes],
                       tally__fiber_take(thread_body),
@@ -81,7 +81,7 @@ static bool begin(int slot, int index) {
             retire(b, i);
             return false;
         }
-        t->warp->lanes |= UINT32_C(1) << i % tally__machine.settings.lanes;
+        t->warp->lanes |= UINT32_C(1) << t->lane;
         tally__schedule_ready(t->number);
     }
     tally__machine.counters.blocks++;

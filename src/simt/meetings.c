@@ -31,7 +31,7 @@ void tally__machine_barrier(int32_t threads, const char *site) {
     b->barrier = site;
     b->awaited = threads;
     tally__simt_seen(TALLY_SIMT_BARRIER, NULL, 0, site);
-    w->at_barrier |= UINT32_C(1) << self->place.thread % tally__machine.settings.lanes;
+    w->at_barrier |= UINT32_C(1) << self->lane;
     TALLY_RELEASE(order);
     tally__schedule_wait(self->number);
     if (++b->waiting == threads) {
@@ -92,7 +92,7 @@ uint32_t tally__machine_meet(tally__simt_meeting meeting, uint32_t value, int32_
     thread *self = tally__machine.now;
     warp *w = self->warp;
     const char *name = tally__meeting_name(meeting);
-    int lane = self->place.thread % tally__machine.settings.lanes;
+    const int lane = self->lane;
     char *order = &w->order[w->turn];
     if (meeting == TALLY_SIMT_SHUFFLE) argument &= tally__machine.settings.lanes - 1; /* as __shfl_sync does */
     if (meeting == TALLY_SIMT_SHUFFLE_XOR) argument ^= lane;

@@ -20,7 +20,7 @@ enum {
 
 typedef struct thread {
     tally__simt_place place; /* what the kernel sees as words.here */
-    int number;              /* to the schedule */
+    int number, lane;        /* to the schedule, and in its warp */
     struct block *block;
     struct warp *warp;
     tally__fiber *fiber;

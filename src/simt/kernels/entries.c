@@ -1,6 +1,5 @@
 /* The production kernels that the simulator has, by name: the way into libtally-simt.so, which all of this folder and
  * the units that CMake writes are. */
-#include <stdio.h>
 #include <string.h>
 
 #include "kernel_list.h"
@@ -44,16 +43,21 @@ static const char *const type_words[TALLY_TYPE_END] = {
 #undef TALLY_ROW
 };
 
-/* Whether the entry is `name` of that kernel, with a type and a policy behind it. */
+/* What is behind `words` in a text, which NULL is too; NULL: the text begins otherwise. */
+static const char *behind(const char *text, const char *words) {
+    const size_t length = strlen(words);
+    return text != NULL && strncmp(text, words, length) == 0 ? text + length : NULL;
+}
+/* Whether the entry is tally_NAME_KERNEL_TYPE_POLICY, and which type and policy. */
 static bool find_type(const char *entry, const char *name, const char *kernel, int *type, int *nan) {
-    char begin[64], end[32];
-    const int length = snprintf(begin, sizeof begin, "tally_%s_%s_", name, kernel);
-    if (strncmp(entry, begin, (size_t)length) != 0) return false;
-    for (*type = TALLY_NATURAL + 1; *type < TALLY_STRUCT; ++*type)
-        for (*nan = TALLY_NAN_PROPAGATE; *nan <= TALLY_NAN_TOTAL; ++*nan) {
-            snprintf(end, sizeof end, "%s_%d", type_words[*type], *nan);
-            if (strcmp(end, entry + length) == 0) return true;
-        }
+    const char *const rest = behind(behind(behind(behind(behind(entry, "tally_"), name), "_"), kernel), "_");
+    if (rest == NULL) return false;
+    for (*type = TALLY_NATURAL + 1; *type < TALLY_STRUCT; ++*type) {
+        const char *const policy = behind(behind(rest, type_words[*type]), "_");
+        if (policy == NULL || policy[0] == '\0' || policy[1] != '\0') continue;
+        *nan = policy[0] - '0';
+        return *nan >= TALLY_NAN_PROPAGATE && *nan <= TALLY_NAN_TOTAL;
+    }
     return false;
 }
 
