@@ -178,8 +178,8 @@ static TALLY_TARGET void pick_segments(tally__batch *some, const tally__batch *b
     for (int k = 0; k < b->product_parts; k++)
         for (int i = 0; i < some->padded; i++) some->products[k][i] = i < count ? b->products[k][list[i]] : 0;
 }
-/* For the numbers of parts that are usual. */
-TALLY_INLINE TALLY_TARGET void finalize_unscaled(tally__batch *b, int what) {
+/* For the numbers of parts that are usual. Compiled once: it is most of a unit's code. */
+static __attribute__((noinline)) TALLY_TARGET void finalize_unscaled(tally__batch *b, int what) {
     const bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
     const int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
