@@ -22,8 +22,8 @@ demo: ## set up, build, and show what Tally does
 	examples/demo.sh $(BUILD)/tally
 
 # Kernels that this machine cannot run take two minutes of two cores to compile, and nothing here could test them:
-# make check leaves them out, and compiles those that it has no use for with -Og (tools/isas.sh).
-# CMAKE_FLAGS="-DTALLY_SPARED= '-DTALLY_ISAS=baseline;avx2;avx512'" has all as they are shipped.
+# make check leaves them out, and spares those that it has no use for (tools/isas.sh).
+# CMAKE_FLAGS="-DTALLY_SPARED= -DTALLY_LEFT_OUT= '-DTALLY_ISAS=baseline;avx2;avx512'" has all as they are shipped.
 check: ## set up, build, and run every test
 	tools/setup.sh check
 	cmake -S . -B $(BUILD) -DTALLY_TESTS=ON -DTALLY_SIMT_COMPILER="$$(command -v clang)" $$(tools/isas.sh) \

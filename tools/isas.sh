@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# tools/isas.sh: prints options of CMake by what the processor is: without AVX-512 those kernels are left out; what
-# kernels it has no use for, as it has a stronger instruction set, are compiled with -Og, but for one operator of each
-# kind. They take a third to half of the time that -O2 takes, and give the same bits.
+# tools/isas.sh: prints options of CMake by what the processor is. Without AVX-512 those kernels are left out. Kernels
+# that it has no use for, as it has a stronger instruction set, are as they are shipped for one operator of each kind;
+# of the others the baseline's are compiled with -Og, and stand in for those of AVX2. -Og takes a third to half of the
+# time that -O2 takes, and gives the same bits; without vectors nothing but the conversion of f16 depends on the set.
 # tools/isas.sh compile FOLDER: compiles those of AVX-512 for one operator there, with warnings as errors, so that they
 # stay whole.
 set -euo pipefail
@@ -15,13 +16,14 @@ compile)
 *)
     [ "$(uname -m)" = x86_64 ] || exit 0
     echo "-DTALLY_SPARED=${spared// /;}"
+    left_out=-DTALLY_LEFT_OUT=$(printf '%s_avx2;' ${spared/ dot/}) # dot converts f16 of two inputs
     # machine_has of src/cpu/isa.c asks the processor for the same
     if grep -qw avx512vl /proc/cpuinfo; then
-        echo '-DTALLY_SPARED_ISAS=baseline;avx2'
+        printf '%s\n' '-DTALLY_SPARED_ISAS=baseline;avx2' "$left_out"
     elif grep -qw avx2 /proc/cpuinfo; then
         printf '%s\n' '-DTALLY_ISAS=baseline;avx2' -DTALLY_SPARED_ISAS=baseline
     else
-        printf '%s\n' '-DTALLY_ISAS=baseline;avx2' -DTALLY_SPARED_ISAS=avx2
+        printf '%s\n' '-DTALLY_ISAS=baseline;avx2' -DTALLY_SPARED_ISAS=avx2 "$left_out"
     fi
     ;;
 esac
