@@ -98,7 +98,7 @@ static bool print_counts(stage *s, const tally__gallery_row *row, FILE *file) {
     bool fine = set_stage(s, count, row->segment_ids ? "three" : NULL, 1);
     if (fine && row->plan == TALLY_PLAN_MERGE) {
         fine = sort_stage(s, count);
-        s->room = 0;
+        s->capacity = 0;
     }
     fprintf(file, ", \"counted\": %lld, \"counts\": ", (long long)count);
     return fine && (count_on(s->track, row, file) == TALLY_OK || complain(NULL, "%s", tally_message()));
@@ -189,9 +189,9 @@ static bool print_kernel(stage *s, const tally__gallery_row *row, FILE *file) {
     fprintf(file, "%s{\"number\": %d, \"name\": \"%s\", \"title\": ", row->number > 0 ? ",\n" : "\n", row->number,
             row->name);
     print_title(text, file);
-    fprintf(file, ", \"commutes\": %s, \"segments\": %s, \"threads\": %d, \"each\": %d, \"room\": %d,\n \"parts\": {",
+    fprintf(file, ", \"commutes\": %s, \"segments\": %s, \"threads\": %d, \"each\": %d, \"shared\": %d,\n \"parts\": {",
             row->needs == TALLY_COMMUTES ? "true" : "false", row->segment_ids ? "true" : "false", row->threads,
-            row->each, row->room);
+            row->each, row->shared);
     print_parts(strchr(text, '\n') + 1, file);
     fputs("},\n \"code\": ", file);
     print_json_string(code, file);

@@ -28,7 +28,7 @@ typedef struct stage {
     bool is_file;           /* the values are those of a file, all of them */
     const char *op, *shape; /* shape: NULL for a whole array */
     tally_type type;
-    int64_t count, segments, room; /* room: how many values there are to take `count` of */
+    int64_t count, segments, capacity; /* capacity: how many values there are to take `count` of */
     void *x, *y;
     int32_t *segment_ids;
 } stage;

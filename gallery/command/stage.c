@@ -57,7 +57,7 @@ static bool read_file(const command *wanted, input *in, tally_array *values) {
 static bool take_values(stage *s, const tally_array *values) {
     s->x = take_memory("race", values->count, type_size(values->type));
     s->segment_ids = take_memory("race", values->count, sizeof *s->segment_ids);
-    s->room = values->count;
+    s->capacity = values->count;
     s->is_file = true;
     if (s->x == NULL || s->segment_ids == NULL) {
         return false;
@@ -107,7 +107,7 @@ int open_race(const command *wanted, stage *made) {
 }
 
 int64_t count_raced(const command *wanted, const stage *s) {
-    return s->is_file ? s->room : wanted->n != 0 ? wanted->n : s->simulated ? 10000 : (int64_t)1 << 26;
+    return s->is_file ? s->capacity : wanted->n != 0 ? wanted->n : s->simulated ? 10000 : (int64_t)1 << 26;
 }
 
 static void drop_values(stage *s) {
@@ -168,12 +168,12 @@ int64_t segments_of_shape(const char *shape, int64_t count, int32_t *segment_ids
 
 bool set_stage(stage *s, int64_t count, const char *shape, int copies) {
     bool pair = takes_pairs(s);
-    if (count > s->room || s->x == NULL) {
+    if (count > s->capacity || s->x == NULL) {
         drop_values(s);
         s->x = make_values(s->type, count, 1);
         s->y = pair ? make_values(s->type, count, 2) : NULL;
         s->segment_ids = take_memory("race", count, sizeof *s->segment_ids);
-        s->room = count;
+        s->capacity = count;
     }
     if (s->x == NULL || (pair && s->y == NULL) || s->segment_ids == NULL) {
         return false;

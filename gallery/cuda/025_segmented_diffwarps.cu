@@ -96,13 +96,13 @@ __device__ Share share_of(int64_t count, int each) {
 __device__ void reduce_producing(const float *x, const int *segment_ids, int64_t count, float *out,
                                  int *out_ids, float *output, float *data, int *segment_id,
                                  int width) {
-    int each = 32 * width, load = 0, room = 32 * (width + 1);
+    int each = 32 * width, load = 0, capacity = 32 * (width + 1);
     int producer = threadIdx.x - 32,
         producers = 288 - 32; // below 0: of the consumer
     Share share = share_of(count, each);
     Owned so_far = {identity, 0}; // thread 0's
     for (int64_t piece = share.first; piece <= share.end; piece++) {
-        int fold = room - load;
+        int fold = capacity - load;
         if (producer >= 0) {
             if (piece < share.end)
                 load_owned_matrix(x, segment_ids, count, data + load, segment_id + load, width,

@@ -38,7 +38,7 @@ WORDS = {
     "TALLY_WRITE": "$1 = $2",
     "tally_branch": "$1",
     "TALLY_OP": "op($1, $2)",
-    "TALLY_ROOM": "__shared__ $1 $3[$2]",
+    "TALLY_SHARED_ARRAY": "__shared__ $1 $3[$2]",
     "TALLY_SHARED": "__shared__ $1 $2",
     "take": "take(W$1, $2)",
     "give": "@out@[$2] = $3",
@@ -86,7 +86,7 @@ PLAIN = {
     "TALLY_E,": "float,",
     "TALLY_T ": "float ",
     "TALLY_WARP": "32",
-    "TALLY_MATRIX_ROOM": "1056",
+    "TALLY_MATRIX_ELEMENTS": "1056",
     "TALLY_MATRIX": "1024",
     "TALLY_WIDTH": "32",
     "TALLY_HEIGHT": "32",
@@ -208,7 +208,7 @@ def kernel_text(row, rows):
         whole += "" if text in seen else text
         seen.add(text)
     for other in rows:
-        for what in ("threads", "each", "room"):
+        for what in ("threads", "each", "shared"):
             whole = re.sub(rf"TALLY_{what.upper()}_{other['name']}\b", other[what], whole)
     # steps are for pictures only, and so is their number
     whole = re.sub(r"^ *tally_step\(.*\n", "", whole, flags=re.M)

@@ -1,11 +1,11 @@
-/* mine: one, 256 threads, 256 each, 256 room, commutes
+/* mine: one, 256 threads, 256 each, 256 shared, commutes
  * Loads are not coalesced: each thread reads a stretch of its own.
  * want: 340 transactions
  */
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t each = (work.count + threads - 1) / threads, first = each * t, step = 1, end = first + each;
     TALLY_E sum = TALLY_NONE;

@@ -1,10 +1,10 @@
-/* mine: passes, 256 threads, 512 each, 512 room
+/* mine: passes, 256 threads, 512 each, 512 shared
  * It says that it keeps the order of the values, and does not.
  */
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t first = (int64_t)2 * tally_block() * threads;
     TALLY_WRITE(partial[t], take(&work, first + t));

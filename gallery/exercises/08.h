@@ -1,10 +1,10 @@
-/* mine: passes, 32 threads, 32 each, 48 room, commutes
+/* mine: passes, 32 threads, 32 each, 48 shared, commutes
  * A warp that trusts its lanes to advance together: they have not since Volta.
  */
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     int32_t lane = tally_lane();
     TALLY_WRITE(partial[lane], take(&work, (int64_t)tally_block() * 32 + lane));
     tally_warp_barrier();

@@ -1,11 +1,11 @@
-/* mine: one, 256 threads, 256 each, 512 room, commutes
+/* mine: one, 256 threads, 256 each, 512 shared, commutes
  * Ten barriers for each 256 values, where ten do for all: threads can fold first.
  * want: 12 barriers
  */
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     TALLY_E sum = TALLY_NONE;
     for (int64_t first = 0; first < work.count; first += threads) {

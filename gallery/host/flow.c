@@ -8,19 +8,19 @@
 
 /* ---- boxes ---- */
 
-static void grow(tally__flow *flow, void **array, int count, int *room, size_t bytes) {
-    if (count < *room || flow->no_memory) return;
-    void *more = realloc(*array, (size_t)(2 * *room + 256) * bytes);
+static void grow(tally__flow *flow, void **array, int count, int *capacity, size_t bytes) {
+    if (count < *capacity || flow->no_memory) return;
+    void *more = realloc(*array, (size_t)(2 * *capacity + 256) * bytes);
     flow->no_memory = more == NULL;
     if (more == NULL) return;
     *array = more;
-    *room = 2 * *room + 256;
+    *capacity = 2 * *capacity + 256;
 }
 
 static int add_box(tally__flow *flow, tally__box box) {
     tally__picture *picture = flow->picture;
     void *array = picture->box;
-    grow(flow, &array, picture->boxes, &flow->box_room, sizeof box);
+    grow(flow, &array, picture->boxes, &flow->box_capacity, sizeof box);
     picture->box = array;
     if (flow->no_memory) return -1;
     box.first_from = picture->froms;
@@ -30,7 +30,7 @@ static int add_box(tally__flow *flow, tally__box box) {
 static void add_from(tally__flow *flow, int from) {
     tally__picture *picture = flow->picture;
     void *array = picture->from;
-    grow(flow, &array, picture->froms, &flow->from_room, sizeof from);
+    grow(flow, &array, picture->froms, &flow->from_capacity, sizeof from);
     picture->from = array;
     if (flow->no_memory) return;
     picture->from[picture->froms++] = from;

@@ -30,7 +30,7 @@ typedef struct tally__hand {
 /* The elements of one block, and those of global memory. */
 typedef struct tally__flow {
     tally__picture *picture;
-    int box_room, from_room;
+    int box_capacity, from_capacity;
     bool no_memory;
     int block;
     tally__hand hands[TALLY_PICTURED_THREADS];

@@ -20,7 +20,7 @@ typedef struct tally__gallery_sizes {
 typedef struct tally__gallery_row {
     int number;
     const char *name;
-    int plan, needs, threads, least, each, room;
+    int plan, needs, threads, least, each, shared;
     bool segment_ids;
     const char *source, *what;
     tally__gallery_sizes sizes;
@@ -200,8 +200,8 @@ typedef struct tally__goal {
 } tally__goal;
 
 /* Reads a kernel in the words of gallery/kernels/contract.h that is called mine. Its first line says what a row of
- * table.h does: "mine: passes, 256 threads, 512 each, 512 room", and "commutes" if it needs that. The row can be run on
- * this track alone. For the simulator it is compiled here, by the C compiler of the machine ($CC or cc), for the
+ * table.h does: "mine: passes, 256 threads, 512 each, 512 shared", and "commutes" if it needs that. The row can be run
+ * on this track alone. For the simulator it is compiled here, by the C compiler of the machine ($CC or cc), for the
  * operator and type of the track. TALLY_UNSUPPORTED: there is none, or the text does not compile (the compiler says
  * why). */
 tally_status tally__track_take(tally__track *track, const char *path, tally__gallery_row *row, tally__goal *goal);

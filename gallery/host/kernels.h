@@ -7,7 +7,7 @@
 #include "simt/simt.h"
 
 enum {
-#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
+#define TALLY_ROW(number, name, plan, needs, threads, least, each, shared, segment_ids, source, what) \
     TALLY_GALLERY_##name = number,
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW

@@ -21,7 +21,7 @@ extern const int tally__gallery_text_count, tally__simt_text_count;
 
 /* ---- what the first line says ---- */
 
-/* "mine: passes, 256 threads, 512 each, 512 room, commutes". */
+/* "mine: passes, 256 threads, 512 each, 512 shared, commutes". */
 static tally_status read_row(const char *text, tally__gallery_row *row) {
     static const struct {
         const char *word;
@@ -31,12 +31,12 @@ static tally_status read_row(const char *text, tally__gallery_row *row) {
                  {"tree", TALLY_PLAN_TREE}};
     const char *line = strstr(text, "mine: ");
     char plan[16] = "";
-    int threads = 0, each = 0, room = 0, found = 0;
+    int threads = 0, each = 0, shared = 0, found = 0;
     if (line != NULL && line < text + strcspn(text, "\n"))
-        found = sscanf(line, "mine: %15[a-z], %d threads, %d each, %d room", plan, &threads, &each, &room);
+        found = sscanf(line, "mine: %15[a-z], %d threads, %d each, %d shared", plan, &threads, &each, &shared);
     TALLY_CHECK(
         found == 4, BAD_ARGUMENT,
-        "the first line of the kernel must say, as \"mine: passes, 256 threads, 512 each, 512 room\", how it is "
+        "the first line of the kernel must say, as \"mine: passes, 256 threads, 512 each, 512 shared\", how it is "
         "launched");
     *row = (tally__gallery_row){.number = TALLY_GALLERY_KERNELS,
                                 .name = "mine",
@@ -44,7 +44,7 @@ static tally_status read_row(const char *text, tally__gallery_row *row) {
                                 .threads = threads,
                                 .least = threads,
                                 .each = each,
-                                .room = room,
+                                .shared = shared,
                                 .source = "yours",
                                 .what = "a kernel from outside",
                                 .text = text};
@@ -57,8 +57,8 @@ static tally_status read_row(const char *text, tally__gallery_row *row) {
                 "a kernel is launched by fit, one, passes, twice, guard, persistent or tree, not by %s", plan);
     TALLY_CHECK(threads >= 1 && threads <= TALLY_SIMT_MOST_THREADS && (threads & (threads - 1)) == 0, BAD_ARGUMENT,
                 "a block has 1 to %d threads, a power of two, not %d", TALLY_SIMT_MOST_THREADS, threads);
-    TALLY_CHECK(each >= 1 && each <= 1 << 20 && room >= 0 && room <= 1 << 16, BAD_ARGUMENT,
-                "a block takes 1 to %d elements and keeps up to %d, not %d and %d", 1 << 20, 1 << 16, each, room);
+    TALLY_CHECK(each >= 1 && each <= 1 << 20 && shared >= 0 && shared <= 1 << 16, BAD_ARGUMENT,
+                "a block takes 1 to %d elements and keeps up to %d, not %d and %d", 1 << 20, 1 << 16, each, shared);
     return TALLY_OK;
 }
 
@@ -106,8 +106,8 @@ static bool put_unit(const char *folder, const tally__track *track, const tally_
     size_t file = 0, name = 0;
     const char *kernel = track->operator.kernel,
                *type = track->type == TALLY_BOOL ? "boolean" : tally_type_name(track->type);
-    snprintf(sizes, sizeof sizes, "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_ROOM_mine = %d };",
-             row->threads, row->each, row->room);
+    snprintf(sizes, sizeof sizes, "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_SHARED_mine = %d };",
+             row->threads, row->each, row->shared);
     if (row->text == NULL) tally__gallery_write_sizes(row, sizes, sizeof sizes);
     for (int k = 0; k < tally__gallery_count; k++) {
         const tally__gallery_row *one = &tally__gallery[k];

@@ -15,7 +15,7 @@ typedef struct artist {
     tally__picture *picture;
     const tally__simt_trace *trace;
     int *frame_of; /* of each event */
-    int frame_room;
+    int frame_capacity;
     int epochs[MOST_THREADS], steps[MOST_THREADS]; /* steps: that a thread had begun at its last barrier */
     tally__flow flow;
 } artist;
@@ -78,12 +78,12 @@ static int frame_of(artist *a, const tally__simt_event *event) {
         if (picture->frame[f].launch == event->launch && picture->frame[f].epoch == epoch &&
             picture->frame[f].step == step)
             return f;
-    if (picture->frames == a->frame_room) {
-        int room = 2 * a->frame_room + 64;
-        tally__frame *more = realloc(picture->frame, (size_t)room * sizeof *more);
+    if (picture->frames == a->frame_capacity) {
+        int capacity = 2 * a->frame_capacity + 64;
+        tally__frame *more = realloc(picture->frame, (size_t)capacity * sizeof *more);
         if (more == NULL) return -1;
         picture->frame = more;
-        a->frame_room = room;
+        a->frame_capacity = capacity;
     }
     picture->frame[picture->frames] = (tally__frame){
         .launch = event->launch, .epoch = epoch, .step = step, .label = step > 0 ? event->label : -1, .last = -1};

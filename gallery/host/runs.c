@@ -10,7 +10,7 @@
 /* ---- what can run ---- */
 
 static size_t shared_bytes(const tally__track *track, const tally__gallery_row *row) {
-    return (size_t)row->room * (track->host->element_bytes + (row->segment_ids ? sizeof(int32_t) : 0));
+    return (size_t)row->shared * (track->host->element_bytes + (row->segment_ids ? sizeof(int32_t) : 0));
 }
 
 tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row) {
@@ -26,7 +26,7 @@ tally_status tally__track_suits(const tally__track *track, const tally__gallery_
                 "%s reduces a whole array, and the values are cut into segments", name);
     TALLY_CHECK(shared_bytes(track, row) <= TALLY_SIMT_SHARED_BYTES, UNSUPPORTED,
                 "%s keeps %d accumulators in shared memory; those of %s of %s have %zu bytes, and a block has %d", name,
-                row->room, op, tally_type_name(track->type), track->host->element_bytes, TALLY_SIMT_SHARED_BYTES);
+                row->shared, op, tally_type_name(track->type), track->host->element_bytes, TALLY_SIMT_SHARED_BYTES);
     if (row->plan != TALLY_PLAN_MERGE) return TALLY_OK;
     TALLY_CHECK(track->operator.op == TALLY_MIN, UNSUPPORTED, "%s merges by the minimum, not by %s", name, op);
     TALLY_CHECK(track->lists >= 1 && track->lists <= TALLY_MOST_LISTS, UNSUPPORTED,
@@ -97,7 +97,7 @@ static tally_status launch(run *r, int64_t blocks) {
     TALLY_CHECK(blocks == 1 || track->repeats == 1, UNSUPPORTED,
                 "%s takes %lld blocks for %lld values; what one block does is repeated, no more", r->row->name,
                 (long long)blocks, (long long)r->work.count);
-    TALLY_CHECK((size_t)blocks * track->host->element_bytes <= track->element_room, UNSUPPORTED,
+    TALLY_CHECK((size_t)blocks * track->host->element_bytes <= track->element_capacity, UNSUPPORTED,
                 "%s leaves %lld elements, one for each of its blocks: there is no room for so many", r->row->name,
                 (long long)blocks);
     r->work.nodes = address(track->elements[r->turn]);

@@ -73,7 +73,7 @@ static const tally__gallery_type host = {
     .kernels =
         {
 #define TALLY_FUNCTION(name) TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL))
-#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
+#define TALLY_ROW(number, name, plan, needs, threads, least, each, shared, segment_ids, source, what) \
     {TALLY_SIMT_TEXT(TALLY_FUNCTION(name)), TALLY_FUNCTION(name)},
             TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW

@@ -150,7 +150,7 @@ void tally__track_close(tally__track *track) {
 
 /* The most elements that a launch leaves: one for each warp's 32 values, or for each if blocks are smaller; of
  * merge_lists a value for each. */
-static size_t element_room(const tally__track *track) {
+static size_t element_capacity(const tally__track *track) {
     int64_t smallest = track->wanted_threads > 0 || track->small ? 1 : 32;
     size_t left = tally__track_bytes(track->count / smallest + 1 + 2 * (int64_t)track->gpu->multiprocessors,
                                      track->host->element_bytes);
@@ -168,11 +168,11 @@ static tally_status put_copies(tally__track *track, const void *from, tally__cu_
 }
 
 static tally_status load(tally__track *track) {
-    track->element_room = element_room(track);
+    track->element_capacity = element_capacity(track);
     TALLY_TRY(put_copies(track, track->x, &track->values));
     if (track->operator.inputs == 2) TALLY_TRY(put_copies(track, track->y, &track->second));
     for (int i = 0; i < 2; i++)
-        TRY_DRIVER(track, allocate(&track->elements[i], track->element_room), "give memory for elements");
+        TRY_DRIVER(track, allocate(&track->elements[i], track->element_capacity), "give memory for elements");
     TRY_DRIVER(track, stream_wait(NULL), "take the values");
     return TALLY_OK;
 }

@@ -30,14 +30,14 @@ struct tally__track {
     char *mine;                    /* the text of a kernel from outside, or NULL */
     const void *x, *y;             /* the caller's, while it is on the track */
     const int32_t *segment_ids;
-    int64_t count, segments;                      /* segments: 0 without a cut */
-    tally__lap lap;                               /* of the run that was traced last */
-    int copies, lists, most_launches;             /* most_launches: 0 for as many as it takes */
-    int wanted_threads, wanted_blocks;            /* 0: as usual */
-    int repeats;                                  /* of a kernel in one launch; 1 as usual */
-    bool small;                                   /* for pictures: blocks as small as will do, and one multiprocessor */
-    size_t value_bytes, copy_bytes, element_room; /* element_room: bytes of each memory for elements */
-    tally__cu_address values, second;             /* copies of x and y behind one another, each copy_bytes long */
+    int64_t count, segments;           /* segments: 0 without a cut */
+    tally__lap lap;                    /* of the run that was traced last */
+    int copies, lists, most_launches;  /* most_launches: 0 for as many as it takes */
+    int wanted_threads, wanted_blocks; /* 0: as usual */
+    int repeats;                       /* of a kernel in one launch; 1 as usual */
+    bool small;                        /* for pictures: blocks as small as will do, and one multiprocessor */
+    size_t value_bytes, copy_bytes, element_capacity; /* element_capacity: bytes of each memory for elements */
+    tally__cu_address values, second;                 /* copies of x and y behind one another, each copy_bytes long */
     tally__cu_address elements[2], element_segment_ids[2], value_segment_ids, output, counter;
 };
 

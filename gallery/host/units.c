@@ -13,12 +13,12 @@
 /* The table has matrices of 32 rows of 32. */
 #define TALLY_USUAL_SIZES(number, each, threads) \
     { (each) == 8 * (threads) ? 8 : 0, TALLY_FOLDS_MATRIX(number) ? 32 : 0, TALLY_FOLDS_MATRIX(number) ? 32 : 0 }
-enum { USUAL_MATRIX_ROOM = 32 * (32 + 1) };
+enum { USUAL_MATRIX_ELEMENTS = 32 * (32 + 1) };
 
 const tally__gallery_row tally__gallery[] = {
-#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    {number, #name, plan,        needs,  threads, least,                                            \
-     each,   room,  segment_ids, source, what,    TALLY_USUAL_SIZES(number, each, threads),         \
+#define TALLY_ROW(number, name, plan, needs, threads, least, each, shared, segment_ids, source, what) \
+    {number, #name,  plan,        needs,  threads, least,                                             \
+     each,   shared, segment_ids, source, what,    TALLY_USUAL_SIZES(number, each, threads),          \
      NULL},
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
@@ -45,7 +45,8 @@ tally__gallery_row tally__gallery_with(const tally__gallery_row *row, tally__gal
         if (sizes.width > 0) made.sizes.width = sizes.width;
         if (sizes.height > 0) made.sizes.height = sizes.height;
         made.each = made.sizes.width * made.sizes.height;
-        made.room += row->room / USUAL_MATRIX_ROOM * (made.sizes.height * (made.sizes.width + 1) - USUAL_MATRIX_ROOM);
+        made.shared +=
+            row->shared / USUAL_MATRIX_ELEMENTS * (made.sizes.height * (made.sizes.width + 1) - USUAL_MATRIX_ELEMENTS);
     }
     return made;
 }
@@ -54,12 +55,12 @@ bool tally__gallery_is_usual(const tally__gallery_row *row) {
     return row->text != NULL || memcmp(&row->sizes, &tally__gallery[row->number].sizes, sizeof row->sizes) == 0;
 }
 
-void tally__gallery_write_sizes(const tally__gallery_row *row, char *text, size_t room) {
+void tally__gallery_write_sizes(const tally__gallery_row *row, char *text, size_t capacity) {
     const tally__gallery_sizes *sizes = &row->sizes;
     text[0] = '\0';
-    if (sizes->per_thread > 0) snprintf(text, room, "#define TALLY_PER_THREAD %d\n", sizes->per_thread);
+    if (sizes->per_thread > 0) snprintf(text, capacity, "#define TALLY_PER_THREAD %d\n", sizes->per_thread);
     if (sizes->width > 0)
-        snprintf(text, room, "#define TALLY_WIDTH %d\n#define TALLY_HEIGHT %d\n", sizes->width, sizes->height);
+        snprintf(text, capacity, "#define TALLY_WIDTH %d\n#define TALLY_HEIGHT %d\n", sizes->width, sizes->height);
 }
 
 int64_t tally__gallery_alone(const tally__gallery_row *row) {
@@ -118,20 +119,20 @@ const char *tally__gallery_cuda_text(const tally__gallery_row *row) {
 /* A text that grows. */
 typedef struct writer {
     char *text;
-    size_t length, room;
+    size_t length, capacity;
     const char *kernel_file;
     bool included[64];
     bool no_memory;
 } writer;
 
 static void put(writer *w, const char *text, size_t length) {
-    if (w->length + length + 1 > w->room) {
-        size_t room = 2 * (w->length + length + 1);
-        char *more = w->no_memory ? NULL : realloc(w->text, room);
+    if (w->length + length + 1 > w->capacity) {
+        size_t capacity = 2 * (w->length + length + 1);
+        char *more = w->no_memory ? NULL : realloc(w->text, capacity);
         w->no_memory = more == NULL;
         if (more == NULL) return;
         w->text = more;
-        w->room = room;
+        w->capacity = capacity;
     }
     memcpy(w->text + w->length, text, length);
     w->length += length;
@@ -189,8 +190,9 @@ tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_
     snprintf(unit->entry, sizeof unit->entry, "tally_gallery_%s_%s_%s_0", row->name, operator->kernel, word);
     tally__gallery_write_sizes(row, sizes, sizeof sizes);
     if (row->text != NULL) /* table.h does not have it */
-        snprintf(sizes, sizeof sizes, "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_ROOM_mine = %d };\n",
-                 row->threads, row->each, row->room);
+        snprintf(sizes, sizeof sizes,
+                 "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_SHARED_mine = %d };\n", row->threads,
+                 row->each, row->shared);
     snprintf(
         unit->preface, sizeof unit->preface,
         "/* %s of %s, by %s of the gallery */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"

@@ -31,7 +31,7 @@ typedef enum tally__gallery_form {
 
 /* Whether a kernel has the sizes of the table; and the definitions of those that it has. */
 bool tally__gallery_is_usual(const tally__gallery_row *row);
-void tally__gallery_write_sizes(const tally__gallery_row *row, char *text, size_t room);
+void tally__gallery_write_sizes(const tally__gallery_row *row, char *text, size_t capacity);
 
 /* A unit of a kernel. `*text`, in memory of malloc, must live as long as the unit. */
 tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,

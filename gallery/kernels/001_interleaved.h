@@ -23,7 +23,7 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(interleaved) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_interleaved, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_interleaved, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     TALLY_WRITE(partial[t], take(&work, t));
     tally_barrier();

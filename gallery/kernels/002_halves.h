@@ -19,7 +19,7 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(halves) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_halves, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_halves, partial);
     int32_t t = tally_thread();
     TALLY_WRITE(partial[t], take(&work, t));
     tally_barrier();

@@ -23,7 +23,7 @@
 #ifndef TALLY_GALLERY_TWO_LOADS
 #define TALLY_GALLERY_TWO_LOADS
 TALLY_FN void reduce_two_loads(const tally_work *work) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_two_loads, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_two_loads, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t start = (int64_t)2 * tally_block() * threads;
     TALLY_WRITE(partial[t], take(work, start + t));

@@ -19,7 +19,7 @@
 #define TALLY_GALLERY_ONE_BLOCK
 /* Every `step`-th input from `first` on, folded; then all of the block. The result is thread 0's. */
 TALLY_FN TALLY_E reduce_striding(const tally_work *work, int64_t first, int64_t step) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_one_block, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_one_block, partial);
     int32_t t = tally_thread();
     TALLY_E sum = take(work, first);
     for (int64_t i = first + step; tally_branch(i < work->count); i += step) sum = TALLY_OP(sum, take(work, i));

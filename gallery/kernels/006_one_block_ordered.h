@@ -23,7 +23,7 @@
 #define TALLY_GALLERY_ONE_BLOCK_ORDERED
 /* The inputs from `first` to before `end`, by one block. The result is thread 0's. */
 TALLY_FN TALLY_E reduce_in_order(const tally_work *work, int64_t first, int64_t end) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_one_block_ordered, kept);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_one_block_ordered, kept);
     int32_t t = tally_thread(), threads = tally_threads();
     TALLY_E sum;
     TALLY_WRITE(kept[t], first + t < end ? take(work, first + t) : TALLY_NONE);

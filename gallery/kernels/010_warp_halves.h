@@ -33,7 +33,7 @@ TALLY_FN void reduce_warp_halves(TALLY_E *elements) {
 }
 
 TALLY_KERNEL_OF(warp_halves) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_warp_halves, elements);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_warp_halves, elements);
     TALLY_WRITE(elements[tally_lane()], take(&work, (int64_t)tally_block() * TALLY_WARP + tally_lane()));
     tally_warp_barrier();
     reduce_warp_halves(elements);

@@ -17,7 +17,7 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(warp_halves_padded) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_warp_halves_padded, elements);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_warp_halves_padded, elements);
     int32_t lane = tally_lane();
     TALLY_WRITE(elements[lane], take(&work, (int64_t)tally_block() * TALLY_WARP + lane));
     if (lane < TALLY_WARP / 2) TALLY_WRITE(elements[TALLY_WARP + lane], TALLY_NONE);

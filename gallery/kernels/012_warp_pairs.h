@@ -16,7 +16,7 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(warp_pairs) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_warp_pairs, elements);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_warp_pairs, elements);
     int32_t lane = tally_lane();
     TALLY_WRITE(elements[lane], take(&work, (int64_t)tally_block() * TALLY_WARP + lane));
     tally_warp_barrier();

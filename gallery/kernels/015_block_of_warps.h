@@ -16,7 +16,7 @@
 #include "gallery/kernels/010_warp_halves.h"
 
 TALLY_KERNEL_OF(block_of_warps) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_block_of_warps, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_block_of_warps, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     TALLY_E sum = take(&work, t);
     for (int64_t i = t + threads; tally_branch(i < work.count); i += threads) sum = TALLY_OP(sum, take(&work, i));

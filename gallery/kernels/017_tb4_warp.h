@@ -32,8 +32,8 @@ TALLY_FN void reduce_warp(TALLY_E *elements, int32_t at, int32_t level) {
 }
 
 TALLY_KERNEL_OF(tb4_warp) {
-    TALLY_ROOM(TALLY_E, TALLY_EACH_tb4_warp, data);
-    TALLY_ROOM(TALLY_E, TALLY_WARP, results);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_EACH_tb4_warp, data);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_WARP, results);
     int32_t t = tally_thread(), warps = TALLY_THREADS_tb4_warp / TALLY_WARP;
     int64_t start = (int64_t)tally_block() * TALLY_EACH_tb4_warp;
     for (int32_t i = t; i < TALLY_EACH_tb4_warp; i += TALLY_THREADS_tb4_warp)

@@ -54,7 +54,7 @@ TALLY_FN TALLY_E reduce_high_matrix(TALLY_E *data, int32_t width) {
 }
 
 TALLY_KERNEL_OF(matrix) {
-    TALLY_ROOM(TALLY_E, TALLY_MATRIX_ROOM, data);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_MATRIX_ELEMENTS, data);
     TALLY_E sum;
     load_matrix(&work, data, TALLY_WIDTH, (int64_t)tally_block() * TALLY_MATRIX, tally_thread(), TALLY_THREADS_matrix);
     tally_barrier();

@@ -19,7 +19,7 @@
 #include "gallery/kernels/block.h"
 
 TALLY_KERNEL_OF(persistent_matrix) {
-    TALLY_ROOM(TALLY_E, TALLY_MATRIX_ROOM, data);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_MATRIX_ELEMENTS, data);
     TALLY_SHARED(TALLY_E, so_far);
     tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_MATRIX);
     if (tally_thread() == 0) TALLY_WRITE(*so_far, TALLY_NONE);

@@ -21,9 +21,9 @@
 #include "gallery/kernels/block.h"
 
 TALLY_KERNEL_OF(diffwarps) {
-    TALLY_ROOM(TALLY_E, 2 * TALLY_MATRIX_ROOM, data);
+    TALLY_SHARED_ARRAY(TALLY_E, 2 * TALLY_MATRIX_ELEMENTS, data);
     TALLY_SHARED(TALLY_E, so_far);
-    TALLY_E *load = data, *fold = data + TALLY_MATRIX_ROOM;
+    TALLY_E *load = data, *fold = data + TALLY_MATRIX_ELEMENTS;
     int32_t producer = tally_thread() - TALLY_WARP,
             producers = TALLY_THREADS_diffwarps - TALLY_WARP; /* below 0: of the consumer */
     tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_MATRIX);

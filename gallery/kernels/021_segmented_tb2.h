@@ -25,8 +25,8 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(segmented_tb2) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_segmented_tb2, data);
-    TALLY_ROOM(int32_t, TALLY_ROOM_segmented_tb2, segment_id);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_segmented_tb2, data);
+    TALLY_SHARED_ARRAY(int32_t, TALLY_SHARED_segmented_tb2, segment_id);
     int32_t t = tally_thread(), threads = tally_threads(), stride = 1, level = 0;
     int64_t start = (int64_t)2 * tally_block() * threads;
     for (int32_t i = t; i < 2 * threads; i += threads) {

@@ -35,10 +35,10 @@ TALLY_FN void reduce_warp_owned(const tally_work *work, TALLY_E *data, const int
 }
 
 TALLY_KERNEL_OF(segmented_tb4_warp) {
-    TALLY_ROOM(TALLY_E, TALLY_EACH_segmented_tb4_warp, data);
-    TALLY_ROOM(int32_t, TALLY_EACH_segmented_tb4_warp, segment_id);
-    TALLY_ROOM(TALLY_E, TALLY_WARP, results);
-    TALLY_ROOM(int32_t, TALLY_WARP, result_segment_id);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_EACH_segmented_tb4_warp, data);
+    TALLY_SHARED_ARRAY(int32_t, TALLY_EACH_segmented_tb4_warp, segment_id);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_WARP, results);
+    TALLY_SHARED_ARRAY(int32_t, TALLY_WARP, result_segment_id);
     int32_t t = tally_thread(), threads = TALLY_THREADS_segmented_tb4_warp, each = TALLY_EACH_segmented_tb4_warp;
     int64_t start = (int64_t)tally_block() * each;
     for (int32_t i = t; i < each; i += threads) {

@@ -82,8 +82,8 @@ TALLY_FN owned_t reduce_high_owned_matrix(const tally_work *work, TALLY_E *data,
 }
 
 TALLY_KERNEL_OF(segmented_matrix) {
-    TALLY_ROOM(TALLY_E, TALLY_MATRIX_ROOM, data);
-    TALLY_ROOM(int32_t, TALLY_MATRIX_ROOM, segment_id);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_MATRIX_ELEMENTS, data);
+    TALLY_SHARED_ARRAY(int32_t, TALLY_MATRIX_ELEMENTS, segment_id);
     owned_t a;
     load_owned_matrix(&work, data, segment_id, TALLY_WIDTH, (int64_t)tally_block() * TALLY_MATRIX, tally_thread(),
                       TALLY_THREADS_segmented_matrix);

@@ -15,8 +15,8 @@
 #include "gallery/kernels/block.h"
 
 TALLY_KERNEL_OF(segmented_persistent_matrix) {
-    TALLY_ROOM(TALLY_E, TALLY_MATRIX_ROOM, data);
-    TALLY_ROOM(int32_t, TALLY_MATRIX_ROOM, segment_id);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_MATRIX_ELEMENTS, data);
+    TALLY_SHARED_ARRAY(int32_t, TALLY_MATRIX_ELEMENTS, segment_id);
     tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_MATRIX);
     owned_t so_far = {TALLY_NONE, 0}; /* thread 0's */
     for (int64_t piece = share.first; piece < share.end; piece++) {

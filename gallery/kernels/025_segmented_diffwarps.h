@@ -14,7 +14,7 @@
 #include "gallery/kernels/producing.h"
 
 TALLY_KERNEL_OF(segmented_diffwarps) {
-    TALLY_ROOM(TALLY_E, 2 * TALLY_MATRIX_ROOM, data);
-    TALLY_ROOM(int32_t, 2 * TALLY_MATRIX_ROOM, segment_id);
+    TALLY_SHARED_ARRAY(TALLY_E, 2 * TALLY_MATRIX_ELEMENTS, data);
+    TALLY_SHARED_ARRAY(int32_t, 2 * TALLY_MATRIX_ELEMENTS, segment_id);
     reduce_producing(&work, data, segment_id, TALLY_WIDTH);
 }

@@ -18,7 +18,7 @@
 #include "gallery/kernels/producing.h"
 
 TALLY_KERNEL_OF(segmented_diffwarps16) {
-    TALLY_ROOM(TALLY_E, 2 * TALLY_WARP * (TALLY_WARP / 2 + 1), data);
-    TALLY_ROOM(int32_t, 2 * TALLY_WARP * (TALLY_WARP / 2 + 1), segment_id);
+    TALLY_SHARED_ARRAY(TALLY_E, 2 * TALLY_WARP * (TALLY_WARP / 2 + 1), data);
+    TALLY_SHARED_ARRAY(int32_t, 2 * TALLY_WARP * (TALLY_WARP / 2 + 1), segment_id);
     reduce_producing(&work, data, segment_id, TALLY_WARP / 2);
 }

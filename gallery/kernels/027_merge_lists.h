@@ -30,8 +30,8 @@ TALLY_FN int32_t comes_first(head_t a, head_t b) {
 }
 
 TALLY_KERNEL_OF(merge_lists) {
-    TALLY_ROOM(head_t, TALLY_MOST_LISTS, heads);
-    TALLY_ROOM(int32_t, TALLY_MOST_LISTS, taken);
+    TALLY_SHARED_ARRAY(head_t, TALLY_MOST_LISTS, heads);
+    TALLY_SHARED_ARRAY(int32_t, TALLY_MOST_LISTS, taken);
     int32_t t = tally_thread(), lists = work.run;
     const TALLY_T *values = (const TALLY_T *)(const void *)work.x;
     TALLY_WRITE(taken[t], 0);

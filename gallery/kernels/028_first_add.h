@@ -33,7 +33,7 @@ TALLY_FN TALLY_E reduce_halves(TALLY_E *partial, TALLY_E sum) {
 }
 
 TALLY_KERNEL_OF(first_add) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_first_add, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_first_add, partial);
     int32_t threads = tally_threads();
     int64_t first = (int64_t)2 * tally_block() * threads + tally_thread();
     TALLY_E sum = take(&work, first);

@@ -17,7 +17,7 @@
 #include "gallery/kernels/028_first_add.h"
 
 TALLY_KERNEL_OF(loads_in_flight) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_loads_in_flight, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_loads_in_flight, partial);
     enum { LOADS = TALLY_EACH_loads_in_flight / TALLY_THREADS_loads_in_flight };
     int64_t first = (int64_t)tally_block() * TALLY_EACH_loads_in_flight + tally_thread();
     TALLY_E value[LOADS];

@@ -30,7 +30,7 @@ TALLY_FN TALLY_E fold_vectors(const tally_work *work) {
 }
 
 TALLY_KERNEL_OF(vector_loads) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_vector_loads, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_vector_loads, partial);
     TALLY_E sum = reduce_halves(partial, fold_vectors(&work));
     if (tally_thread() == 0) give(&work, tally_block(), sum);
 }

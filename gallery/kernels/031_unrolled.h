@@ -17,7 +17,7 @@
 #include "gallery/kernels/030_vector_loads.h"
 
 TALLY_KERNEL_OF(unrolled) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_unrolled, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_unrolled, partial);
     int32_t t = tally_thread();
     TALLY_WRITE(partial[t], fold_vectors(&work));
     tally_barrier();

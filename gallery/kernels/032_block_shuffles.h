@@ -22,7 +22,7 @@
 #define TALLY_GALLERY_BLOCK_SHUFFLES
 /* The elements of the block's threads, in order; the result is thread 0's. */
 TALLY_FN TALLY_E reduce_block(TALLY_E sum) {
-    TALLY_ROOM(TALLY_E, TALLY_WARP, of_warps);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_WARP, of_warps);
     int32_t lane = tally_lane(), warps = tally_threads() / TALLY_WARP;
     sum = reduce_shuffling(sum);
     if (lane == 0) TALLY_WRITE(of_warps[tally_warp()], sum);

@@ -7,7 +7,8 @@
  *     TALLY_E                    an element: the accumulator
  *     TALLY_OP(a, b)             a with b, the later one, behind it
  *     TALLY_NONE                 the element that changes nothing
- *     TALLY_ROOM(type, n, name)  `name`, n things in shared memory
+ *     TALLY_SHARED_ARRAY(type, n, name)
+ *                                `name`, n things in shared memory
  *     take(work, i)              input i as an element: a value, lifted, or what an earlier launch left; TALLY_NONE
  *                                beyond the input
  *     take_vector(work, i, n)    the n inputs from i on, folded; 16 bytes at a time where n of them are as many, and i
@@ -59,9 +60,9 @@
 #else
 #define TALLY_KERNEL_OF TALLY_ENTRY_TO
 #endif
-#define TALLY_ROOM(type, n, name)          \
-    typedef type name##_room[n];           \
-    TALLY_SHARED(name##_room, name##_all); \
+#define TALLY_SHARED_ARRAY(type, n, name)   \
+    typedef type name##_array[n];           \
+    TALLY_SHARED(name##_array, name##_all); \
     type *const name = *name##_all
 
 /* What the launch reads, values or elements. A unit for a GPU is of the one or the other: with both in one kernel its

@@ -3,7 +3,7 @@
 #undef TALLY_KERNEL_OF
 #undef TALLY_ENTRY_TO
 #undef TALLY_INPUTS
-#undef TALLY_ROOM
+#undef TALLY_SHARED_ARRAY
 #undef TALLY_E
 #undef TALLY_OP
 #undef TALLY_NONE

@@ -38,10 +38,10 @@ enum {
  * SO: "Parallel reduction (e.g. how to sum an array)", Stack Overflow Documentation, CUDA. */
 
 /* threads: of a block; least: it can do with any power of two of them from so many on, and takes as much less at a
- * time. each: elements that a block takes at a time. room: elements it keeps in shared memory. segment ids: 1 with
+ * time. each: elements that a block takes at a time. shared: elements it keeps in shared memory. segment ids: 1 with
  * segments; then it keeps as many segment ids. */
 /* clang-format off */
-/* number, name, plan, needs, threads, least, each, room, segment ids; below them source, what it is */
+/* number, name, plan, needs, threads, least, each, shared, segment ids; below them source, what it is */
 #define TALLY_GALLERY(X)                                                                                    \
     X(0,  plain_read,                  TALLY_PLAN_READ,       TALLY_KEEPS_ORDER, 256,  256,  8192, 0,    0, \
       "Tally", "no reduction: every value is read once")                                                    \
@@ -142,15 +142,15 @@ enum {
 #endif
 #define TALLY_FOLDS_MATRIX(number) (((number) >= 18 && (number) <= 20) || ((number) >= 23 && (number) <= 25))
 
-/* TALLY_THREADS_<name>, TALLY_EACH_<name>, TALLY_ROOM_<name> for the kernels' texts. */
+/* TALLY_THREADS_<name>, TALLY_EACH_<name>, TALLY_SHARED_<name> for the kernels' texts. */
 enum {
-#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_ROOM_##name = room,                           \
+#define TALLY_ROW(number, name, plan, needs, threads, least, each, shared, segment_ids, source, what) \
+    TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_SHARED_##name = shared,                           \
     TALLY_EACH_##name = (each) == 8 * (threads) ? TALLY_PER_THREAD * TALLY_SIZE(threads) : TALLY_SIZE(each),
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
         TALLY_MATRIX = TALLY_HEIGHT * TALLY_WIDTH,        /* elements of a matrix */
-    TALLY_MATRIX_ROOM = TALLY_HEIGHT * (TALLY_WIDTH + 1), /* one unused behind each row */
+    TALLY_MATRIX_ELEMENTS = TALLY_HEIGHT * (TALLY_WIDTH + 1), /* one unused behind each row */
     TALLY_VECTOR = TALLY_SIZE(32) / 2 > 2 ? 4 : 2,        /* values of a vector load; two of 8 bytes in pictures */
     TALLY_MOST_LISTS = 1024
 };

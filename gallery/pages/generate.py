@@ -68,7 +68,7 @@ def table_rows():
     for row in csv.reader(re.findall(r"\bX\((.*?\")\)", body), skipinitialspace=True):
         yield dict(
             zip(
-                "number name plan needs threads least each room segment_ids source what".split(),
+                "number name plan needs threads least each shared segment_ids source what".split(),
                 (word.strip() for word in row),
             )
         )
@@ -136,7 +136,7 @@ def page():
         lines.append(
             f"[{number:03d}_{name}.h](../kernels/{number:03d}_{name}.h); {NEEDS[row['needs']]}; blocks of "
             f"{row['threads']} threads"
-            + (f", {row['room']} elements of shared memory" if row["room"] != "0" else "")
+            + (f", {row['shared']} elements of shared memory" if row["shared"] != "0" else "")
             + ".\n"
         )
         for key, text in parts.items():

@@ -64,10 +64,10 @@ def test_refusals(tmp_path):
     temporary.mkdir()
     for text, why in (
         ("", "the first line of the kernel must say"),
-        ("/* mine: sometimes, 256 threads, 512 each, 512 room */\n", "not by sometimes"),
-        ("/* mine: passes, 255 threads, 512 each, 512 room */\n", "a power of two, not 255"),
-        ("/* mine: passes, 256 threads, 0 each, 512 room */\n", "not 0 and 512"),
-        ("/* mine: passes, 256 threads, 512 each, 512 room */\nTALLY_KERNEL_OF(mine) {", "does not compile"),
+        ("/* mine: sometimes, 256 threads, 512 each, 512 shared */\n", "not by sometimes"),
+        ("/* mine: passes, 255 threads, 512 each, 512 shared */\n", "a power of two, not 255"),
+        ("/* mine: passes, 256 threads, 0 each, 512 shared */\n", "not 0 and 512"),
+        ("/* mine: passes, 256 threads, 512 each, 512 shared */\nTALLY_KERNEL_OF(mine) {", "does not compile"),
     ):
         mine.write_text(text)
         done = grade(mine, temporary)

@@ -20,7 +20,7 @@ static const struct {
 static const int archs[] = {75, 80, 90, 100, 120};
 
 static bool fits(const tally__gallery_row *row, const tally__gallery_type *host) {
-    return (size_t)row->room * (host->element_bytes + (row->segment_ids ? 4 : 0)) <= TALLY_SIMT_SHARED_BYTES;
+    return (size_t)row->shared * (host->element_bytes + (row->segment_ids ? 4 : 0)) <= TALLY_SIMT_SHARED_BYTES;
 }
 
 static void compile_pair(void **state) {
@@ -58,8 +58,8 @@ static void test_mine(void **state) {
         tally__unit unit;
         tally__image image = {0};
         char *text, *log;
-        EXPECT(sscanf(row.text, "/* mine: %*[a-z], %d threads, %d each, %d room", &row.threads, &row.each, &row.room) ==
-                   3,
+        EXPECT(sscanf(row.text, "/* mine: %*[a-z], %d threads, %d each, %d shared", &row.threads, &row.each,
+                      &row.shared) == 3,
                "solution %d: its first line", n);
         EXPECT_OK(tally__gallery_unit(&operator, TALLY_F32, &row, (tally__gallery_form)(n % TALLY_GALLERY_FORMS), &unit,
                                       &text));

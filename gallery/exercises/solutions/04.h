@@ -1,4 +1,4 @@
-/* mine: passes, 256 threads, 256 each, 264 room
+/* mine: passes, 256 threads, 256 each, 264 shared
  * Banks collide: neighbours of one step lie 2 * stride apart. The order must stay.
  * Solved.
  * want: 0 conflicts
@@ -6,7 +6,7 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t first = (int64_t)tally_block() * threads;
     TALLY_WRITE(partial[t + t / 32], take(&work, first + t));

@@ -1,4 +1,4 @@
-/* mine: passes, 256 threads, 256 each, 256 room, commutes
+/* mine: passes, 256 threads, 256 each, 256 shared, commutes
  * Every warp diverges in every step: threads that are left lie apart.
  * Solved.
  * want: 300 divergent
@@ -6,7 +6,7 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     TALLY_WRITE(partial[t], take(&work, (int64_t)tally_block() * threads + t));
     tally_barrier();

@@ -1,4 +1,4 @@
-/* mine: one, 256 threads, 256 each, 256 room, commutes
+/* mine: one, 256 threads, 256 each, 256 shared, commutes
  * Loads are not coalesced: each thread reads a stretch of its own.
  * Solved.
  * want: 340 transactions
@@ -6,7 +6,7 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t each = (work.count + threads - 1) / threads, first = t, step = threads, end = each * threads;
     TALLY_E sum = TALLY_NONE;

@@ -1,4 +1,4 @@
-/* mine: guard, 256 threads, 256 each, 257 room, commutes
+/* mine: guard, 256 threads, 256 each, 257 shared, commutes
  * The last block begins too early: it is the last but one.
  * Solved.
  */
@@ -21,7 +21,7 @@ TALLY_FN TALLY_E reduce_all(const tally_work *work, TALLY_E *partial, int64_t fi
 }
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     TALLY_SHARED(int32_t, is_last);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t step = (int64_t)tally_blocks() * threads;

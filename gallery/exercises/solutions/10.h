@@ -1,4 +1,4 @@
-/* mine: one, 256 threads, 256 each, 512 room, commutes
+/* mine: one, 256 threads, 256 each, 512 shared, commutes
  * Ten barriers for each 256 values, where ten do for all: threads can fold first.
  * Solved.
  * want: 12 barriers
@@ -6,7 +6,7 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(mine) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    TALLY_SHARED_ARRAY(TALLY_E, TALLY_SHARED_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     TALLY_E sum = TALLY_NONE;
     for (int64_t i = t; i < work.count; i += threads) sum = TALLY_OP(sum, take(&work, i));
