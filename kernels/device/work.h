@@ -19,8 +19,8 @@ enum { TALLY_EXPANSION_NODE_BYTES = 96 }; /* a node of exact_sums/expansions.h, 
 /* The scratch memory of exact sums, in bytes: a node, mailboxes of the blocks of a small array, and two keys for each
  * block of a large one. */
 enum {
-    TALLY_SMALL_ROUND_BYTES = 4096, /* of each input, that a block of a small array reads at once */
-    TALLY_SMALL_ROUNDS = 4,         /* of them for each of several blocks, at most */
+    TALLY_SMALL_ITERATION_BYTES = 4096, /* of each input, that a block of a small array reads at once */
+    TALLY_SMALL_ITERATIONS = 4,         /* of them for each of several blocks, at most */
     TALLY_SMALL_BLOCKS = TALLY_FAN,
     TALLY_BOXES_AT = 2048,
     TALLY_KEYS_AT = TALLY_BOXES_AT + TALLY_SMALL_BLOCKS * 2 * TALLY_EXPANSION_NODE_BYTES
@@ -132,7 +132,7 @@ typedef struct tally_array_work {
     int64_t count;      /* values */
     int64_t first;      /* index of the first, for arg operators */
     int32_t run;        /* in canonical order a warp reads 2^run leaves, at most 32 */
-    int32_t rounds;     /* of a small exact array a block has so many rounds */
+    int32_t iterations; /* of a small exact array, that a block has */
     char *nodes;        /* scratch: mailboxes of tiles, then of groups of tiles; or exact sums */
     uint32_t *arrivals; /* scratch: counters */
     void *node;         /* the node of the whole goes here; NULL: nobody wants it */

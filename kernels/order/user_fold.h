@@ -48,14 +48,14 @@ TALLY_FN column_t fold_group(const tally_source *from, int32_t first, int32_t n)
 /* Lane l folds group l of 32 groups of seven, and keeps what becomes of the l-th 32. */
 TALLY_FN column_t fold_values(const tally_source *from, int32_t n) {
     column_t kept = identity();
-    int32_t groups = (n + user_group - 1) / user_group, round = 0;
+    int32_t groups = (n + user_group - 1) / user_group, iteration = 0;
     TALLY_ROLL
-    for (int32_t done = 0; done < groups; done += TALLY_WARP, round++) {
+    for (int32_t done = 0; done < groups; done += TALLY_WARP, iteration++) {
         column_t fold = fold_group(from, (done + tally_lane()) * user_group, n);
         fold = pairs(fold, groups - done, TALLY_WARP);
-        if (tally_lane() == round) kept = fold;
+        if (tally_lane() == iteration) kept = fold;
     }
-    return pairs(kept, round, TALLY_WARP);
+    return pairs(kept, iteration, TALLY_WARP);
 }
 
 /* At most 64 values by 8 lanes: lane c folds groups c and c + 8. */

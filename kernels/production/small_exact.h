@@ -80,7 +80,7 @@ TALLY_RARE part_t read_singly(tally_source from, int64_t at, int64_t n) {
     for (int32_t v = 0; v < TALLY_PART; v++) part.v[v] = v < n ? read_one(&from, at + v) : (TALLY_T)0;
     return part;
 }
-TALLY_FN part_t read_round(const tally_source *from, int64_t at, int64_t n) {
+TALLY_FN part_t read_vector_of(const tally_source *from, int64_t at, int64_t n) {
     part_t part;
     if (!from->is_packed || n < TALLY_PART) return read_singly(*from, at, n);
     tally_quad quad = tally_load16(from->values + at * TALLY_BYTES);
@@ -90,7 +90,7 @@ TALLY_FN part_t read_round(const tally_source *from, int64_t at, int64_t n) {
 
 /* What the thread has of values at ... at + n - 1. */
 TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) {
-    enum { TOGETHER = TALLY_BYTES == 2 ? 2 : 4, ROUND = TALLY_SMALL_ROUND_BYTES / TALLY_BYTES };
+    enum { TOGETHER = TALLY_BYTES == 2 ? 2 : 4, ITERATION = TALLY_SMALL_ITERATION_BYTES / TALLY_BYTES };
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     column_t columns[TALLY_PART], column;
@@ -98,18 +98,18 @@ TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) 
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) columns[v] = identity();
     TALLY_ROLL
-    for (int64_t first = tally_thread() * TALLY_PART; first < n; first += TOGETHER * ROUND) {
+    for (int64_t first = tally_thread() * TALLY_PART; first < n; first += TOGETHER * ITERATION) {
         part_t px[TOGETHER], py[TOGETHER];
         TALLY_UNROLL
         for (int32_t t = 0; t < TOGETHER; t++) {
-            const int64_t i = first + t * ROUND;
+            const int64_t i = first + t * ITERATION;
             if (i >= n) continue;
-            px[t] = read_round(&x, at + i, n - i);
-            if (TALLY_KERNEL_INPUTS == 2) py[t] = read_round(&y, at + i, n - i);
+            px[t] = read_vector_of(&x, at + i, n - i);
+            if (TALLY_KERNEL_INPUTS == 2) py[t] = read_vector_of(&y, at + i, n - i);
         }
         TALLY_UNROLL
         for (int32_t t = 0; t < TOGETHER; t++) {
-            const int64_t i = first + t * ROUND;
+            const int64_t i = first + t * ITERATION;
             if (i >= n) continue;
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_PART; v++) {
@@ -204,8 +204,8 @@ TALLY_FN int32_t meet_blocks(const tally_array_work *work, node_t *first, node_t
 
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, tally_array_work, 1) {
     TALLY_SHARED(shared_t, shared);
-    const int64_t share = (int64_t)work.rounds * (TALLY_SMALL_ROUND_BYTES / TALLY_BYTES), at = tally_block() * share,
-                  left = work.count - at;
+    const int64_t share = (int64_t)work.iterations * (TALLY_SMALL_ITERATION_BYTES / TALLY_BYTES),
+                  at = tally_block() * share, left = work.count - at;
     node_t first = block_sum(&work, at, left < share ? left : share, shared), second = nothing(), all;
     int32_t flags = TALLY_FLAG_UNSURE;
     if (tally_warp() != 0) return;

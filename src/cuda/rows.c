@@ -11,7 +11,7 @@
 
 enum {
     FAN = 64,           /* as kernels/order/tile.h combines nodes */
-    FEW_WARPS = 128,    /* of a multiprocessor, that have a row each: some two rounds of those that it holds */
+    FEW_WARPS = 128,    /* of a multiprocessor, that have a row each: some twice as many as it holds */
     LEAST_VECTOR = 128, /* bytes of the vectors that kernels/production/features.h takes, */
     MOST_VECTORS = 4096 /* and as many of a row */
 };

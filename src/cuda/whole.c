@@ -35,21 +35,21 @@ static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64
 }
 
 /* Few values are added in a few doubles each way (kernels/production/small_exact.h), whose results have formats that
- * those can be rounded to. One block has up to SMALL_ALONE rounds; more than that are spread over as many blocks as
+ * those can be rounded to. One block has up to SMALL_ALONE iterations; more than that are spread over as many blocks as
  * there may be. Measured: docs/design/005. */
 enum { SMALL_ALONE = 8 };
 static bool is_small(const tally__spec *spec, int64_t count) {
     const int32_t digits = spec->final.format.digits; /* none of a tally_stats, whose numbers are f64 */
     return spec->exact && (digits == 0 || digits >= 24) &&
-           count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES /
+           count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ITERATIONS * TALLY_SMALL_ITERATION_BYTES /
                         (int64_t)tally__geometry_of(spec).value_bytes;
 }
 static void shape_small(const tally__call *c, int64_t count, tally_array_work *work, int64_t *blocks) {
-    const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)tally__geometry_of(c->spec).value_bytes,
-                  rounds = count > 0 ? (count + round - 1) / round : 1;
-    const int64_t each = rounds <= SMALL_ALONE ? rounds : tally__over(rounds, TALLY_SMALL_BLOCKS);
-    work->rounds = (int32_t)each;
-    *blocks = (rounds + each - 1) / each;
+    const int64_t values = TALLY_SMALL_ITERATION_BYTES / (int64_t)tally__geometry_of(c->spec).value_bytes,
+                  iterations = count > 0 ? (count + values - 1) / values : 1;
+    const int64_t each = iterations <= SMALL_ALONE ? iterations : tally__over(iterations, TALLY_SMALL_BLOCKS);
+    work->iterations = (int32_t)each;
+    *blocks = (iterations + each - 1) / each;
 }
 
 tally_status tally__launch_whole(tally__call *c, int64_t begin, int64_t n, int64_t first, tally__gives what,

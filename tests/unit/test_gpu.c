@@ -147,17 +147,17 @@ static void test_small_arrays(void **state) {
     (void)state;
     EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
     for (int trial = 0; next_subject(&s); trial++) {
-        const int64_t bytes = (int64_t)tally_type_size(s.type), round = TALLY_SMALL_ROUND_BYTES / bytes,
-                      most = TALLY_SMALL_ROUNDS * TALLY_SMALL_BLOCKS * round;
-        const int64_t sizes[] = {1,    33,       round - 1, round + 1, 8 * round, 8 * round + 1, 17 * round + 5,
-                                 most, most + 1, 12 * round};
+        const int64_t bytes = (int64_t)tally_type_size(s.type), iteration = TALLY_SMALL_ITERATION_BYTES / bytes,
+                      most = TALLY_SMALL_ITERATIONS * TALLY_SMALL_BLOCKS * iteration;
+        const int64_t sizes[] = {
+            1,    33,       iteration - 1, iteration + 1, 8 * iteration, 8 * iteration + 1, 17 * iteration + 5,
+            most, most + 1, 12 * iteration};
         if (!is_exact_sum(&s)) continue;
         for (int i = 0; i < (int)(sizeof sizes / sizeof *sizes); i++) {
             const int64_t count = sizes[i];
             const int64_t third = count / 3;
-            const bool is_last =
-                count ==
-                12 * round; /* larger values of the first and the last blocks cancel, what is left has several parts */
+            const bool is_last = count == 12 * iteration; /* larger values of the first and the last blocks cancel, what
+                                                             is left has several parts */
             const int class = is_last ? TWO_SIZES : (trial + i) % SMALL_CLASSES,
                       other = is_last ? WIDE : (trial / 3 + 2 * i) % SMALL_CLASSES;
             char wanted[64], got[64];
