@@ -140,8 +140,8 @@ typedef struct TALLY_F(pair) {
 
 /* Thread i makes piece i of the tile's values at places `begin` to `until` - 1: ranks of the runs from array `first`.
  * In the first pass it compares the piece's first value with the one in front of it. */
-TALLY_FN void TALLY_F(cut)(const tally_merge_work *merge, TALLY_F(shared) * shared, int64_t first, int64_t begin,
-                           int64_t until, int32_t i) {
+TALLY_FN void TALLY_F(find_piece)(const tally_merge_work *merge, TALLY_F(shared) * shared, int64_t first, int64_t begin,
+                                  int64_t until, int32_t i) {
     const tally_merge_boundary *here = merge->boundaries + tally_block(), *next = here + 1;
     const int32_t is_first = begin == (int64_t)tally_block() * TALLY_F(TILE);
     TALLY_F(piece) piece = {here->at[i], merge->from_stride, here->places[i], 0, 0};
@@ -303,7 +303,7 @@ TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * sha
     const int32_t packed = merge->packed, n = (int32_t)(until - begin);
     int32_t end = 0, is_bad = 0;
     TALLY_F(layout) layout;
-    if (tally_thread() < TALLY_MERGE_FAN) TALLY_F(cut)(merge, shared, first, begin, until, tally_thread());
+    if (tally_thread() < TALLY_MERGE_FAN) TALLY_F(find_piece)(merge, shared, first, begin, until, tally_thread());
     tally_barrier();
     TALLY_UNROLL
     for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) is_bad |= shared->pieces[i].count < 0;

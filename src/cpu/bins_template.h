@@ -71,7 +71,8 @@ TALLY_INLINE TALLY_TARGET void scatter_some(const int is_f64, const void *x, con
         units bin = a.bin;
         if (has_values) {
             memcpy(s, anchors, sizeof anchors);
-            cut(s, layout.levels, 1, magnitudes ? magnitude_of(a.fraction) : a.fraction, layout.levels - 1, none, 0);
+            split_term(s, layout.levels, 1, magnitudes ? magnitude_of(a.fraction) : a.fraction, layout.levels - 1, none,
+                       0);
             put_pieces(&of_values, i, 0, s, anchors, layout.levels);
             *(units *)(of_values.place + i) = bin * (layout.chains * layout.apart);
         }
@@ -83,8 +84,8 @@ TALLY_INLINE TALLY_TARGET void scatter_some(const int is_f64, const void *x, con
             }
             wide p = a.fraction * b.fraction;
             memcpy(s, product_anchors, sizeof s);
-            cut(s, layout.product_levels, 1, p, layout.product_levels - 1,
-                is_f64 ? product_rest(a.fraction, b.fraction, p) : none, is_f64);
+            split_term(s, layout.product_levels, 1, p, layout.product_levels - 1,
+                       is_f64 ? product_rest(a.fraction, b.fraction, p) : none, is_f64);
             put_pieces(together ? &of_values : &of_products, i, together, s, product_anchors, layout.product_levels);
             if (!together) *(units *)(of_products.place + i) = bin * (layout.chains * layout.products_apart);
         }

@@ -269,8 +269,8 @@ _Static_assert(TALLY_TILE_BYTES / 4 / WIDTH / CHAINS <= 1 << TALLY_TILE_ADDITION
 
 /* Cuts one vector of terms into levels. Products of f64 come in two parts, the rounded product and its rest, which is
  * so small that it joins at level 1. `ends`: the level that leaves nothing of the term. */
-TALLY_INLINE TALLY_TARGET void cut(wide *s, const int levels, const int step, wide term, const int ends, wide rest,
-                                   const int has_rest) {
+TALLY_INLINE TALLY_TARGET void split_term(wide *s, const int levels, const int step, wide term, const int ends,
+                                          wide rest, const int has_rest) {
 #pragma GCC unroll 16
     for (int k = 0; k + 1 < levels; k++) {
         if (k < ends) {
@@ -299,16 +299,16 @@ TALLY_INLINE TALLY_TARGET void take(wide *s, const int levels, const int step, c
         levels > 1) { /* the product is exact: fused it needs no step of its own */
         wide t = TALLY_VECTOR_FMA(x, y, s[0]), h = t - s[0];
         s[0] = t;
-        cut(s + step, levels - 1, step, TALLY_VECTOR_FMA(x, y, -h), levels - 2, none, 0);
+        split_term(s + step, levels - 1, step, TALLY_VECTOR_FMA(x, y, -h), levels - 2, none, 0);
         return;
     }
 #endif
     if (kind == TALLY_TERM_PRODUCT) {
         const int ends = is_f64 && levels == TALLY_SHORT_PRODUCTS ? 1 : levels - 1; /* docs/exact.md */
         wide p = x * y;
-        cut(s, levels, step, p, ends, is_f64 ? product_rest(x, y, p) : none, is_f64);
+        split_term(s, levels, step, p, ends, is_f64 ? product_rest(x, y, p) : none, is_f64);
     } else
-        cut(s, levels, step, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(x) : x, levels - 1, none, 0);
+        split_term(s, levels, step, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(x) : x, levels - 1, none, 0);
 }
 
 /* Where there is much to compute, memory is asked for what comes later, as hardware forgets to at the end of a page. */
