@@ -87,7 +87,6 @@
 #define block_sum TALLY_N(block_sum)
 #define block_to_node TALLY_N(block_to_node)
 #define block_values TALLY_N(block_values)
-#define borders_are_bits TALLY_N(borders_are_bits)
 #define boundary_runs TALLY_N(boundary_runs)
 #define boxes_fit TALLY_N(boxes_fit)
 #define bring_in_reach TALLY_N(bring_in_reach)

@@ -125,9 +125,9 @@ def test_states(problem, draws):
     op, type_name, nan, ddof, x, y = problem
     on = context(nan, ddof=ddof)
     expected, empty = order.reduce(op, type_name, x, y, nan, ddof)
-    borders = [0, *sorted(draws.draw(st.lists(st.integers(0, len(x)), max_size=4))), len(x)]
+    boundaries = [0, *sorted(draws.draw(st.lists(st.integers(0, len(x)), max_size=4))), len(x)]
     states = []
-    for begin, end in zip(borders, borders[1:]):
+    for begin, end in zip(boundaries, boundaries[1:]):
         state = on.state(op, type_name, begin)
         pushes = [begin, *sorted(draws.draw(st.lists(st.integers(begin, end), max_size=3))), end]
         for a, b in zip(pushes, pushes[1:]):
@@ -210,10 +210,10 @@ def test_callers_operator(size, commutative, threads):
     found = on.segments(op, tally.STRUCT, rows, "rows", None, 1, 66, 5).bytes
     assert found == [expected(structs[i:66 * 5:5, 0]) for i in range(5)]
     whole = slices[14]
-    for border in (1, 7, leaf, leaf + 3, 2 * leaf):
-        one = on.state(op, tally.STRUCT).push(values[whole][:border])
-        two = on.load(op, tally.STRUCT, on.state(op, tally.STRUCT, border).push(values[whole][border:]).save())
-        assert one.merge(two).finish().bytes == [wanted[14]], border
+    for boundary in (1, 7, leaf, leaf + 3, 2 * leaf):
+        one = on.state(op, tally.STRUCT).push(values[whole][:boundary])
+        two = on.load(op, tally.STRUCT, on.state(op, tally.STRUCT, boundary).push(values[whole][boundary:]).save())
+        assert one.merge(two).finish().bytes == [wanted[14]], boundary
     del keep
 
 

@@ -315,8 +315,8 @@ def test_cuts_agree(problem, draws):
     rows = draws.draw(st.sampled_from([k for k in range(1, len(x) + 1) if len(x) % k == 0] or [1]))
     lengths = np.full(rows, len(x) // rows)
     if draws.draw(st.booleans()):
-        borders = sorted(draws.draw(st.lists(st.integers(0, len(x)), min_size=rows - 1, max_size=rows - 1)))
-        lengths = np.diff([0, *borders, len(x)])
+        boundaries = sorted(draws.draw(st.lists(st.integers(0, len(x)), min_size=rows - 1, max_size=rows - 1)))
+        lengths = np.diff([0, *boundaries, len(x)])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     segment_ids = np.repeat(np.arange(rows), lengths)
     second = {} if y is None else {"y": y}

@@ -42,7 +42,7 @@ def test_layout(op, type_name):
         shows = tally.OPERATORS[op].order_shows(type_name, "fast")
         head_first = first if shows else end
         begin = -(-head_first // leaf)
-        border = min(begin * leaf, end)
+        boundary = min(begin * leaf, end)
         stop = max(begin, end // leaf)
         assert dataclasses.astuple(saved)[:8] == (2, type_name, op, nan, 0, 1, len(saved.extra), size)
         assert dataclasses.astuple(saved)[8:13] == (first, end, head_first, begin, stop)
@@ -51,8 +51,8 @@ def test_layout(op, type_name):
         else:
             expected, _ = order.reduce(op, type_name, *arrays, nan=nan, ddof=1)
             assert state_file.finish(op, type_name, nan, 1, saved.extra) == indexed(op, expected, first)
-        assert saved.head == [x[head_first - first:border - first].tobytes() for x in arrays]
-        assert saved.tail == [x[max(stop * leaf - first, border - first):].tobytes() for x in arrays]
+        assert saved.head == [x[head_first - first:boundary - first].tobytes() for x in arrays]
+        assert saved.tail == [x[max(stop * leaf - first, boundary - first):].tobytes() for x in arrays]
         at = begin
         for rank, where, node in saved.rungs:
             assert where == at and at % 2**rank == 0
@@ -71,10 +71,10 @@ EXACT_NAMES = ["-".join(pair) for pair in EXACT]
 def saved_exact(op, type_name, nan, first, count, node):
     """The state that has one exact node, made of nothing of Tally."""
     end, size, words = first + count, order.SIZES[type_name], exact_node.build(node)
-    border = -(-end // (4096 // size))
+    boundary = -(-end // (4096 // size))
     nothing = [b""] * tally.OPERATORS[op].inputs
-    return state_file.build(state_file.Saved(2, type_name, op, nan, 1, 1, len(words), size, first, end, end, border,
-                                             border, words, [], nothing, nothing))
+    return state_file.build(state_file.Saved(2, type_name, op, nan, 1, 1, len(words), size, first, end, end, boundary,
+                                             boundary, words, [], nothing, nothing))
 
 
 @pytest.mark.parametrize("op,type_name", EXACT, ids=EXACT_NAMES)
