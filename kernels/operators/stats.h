@@ -104,12 +104,13 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     result_t r = with_range(a);
     r.sum.u = a.sum0;
     r.mean = tally_clean_f64((double)(int64_t)a.sum0 / (double)a.n);
-    r.var = tally_small_spread(sum_of(a), squares_of(a), a.n, final);
+    r.var = tally_small_spread(sum_of(a), squares_of(a), a.n, final).value;
     return r;
 }
 /* Where the variance is small, the others are smaller: |x| <= x^2. */
 TALLY_FN int needs_wide(node_t a, const tally_final *final) {
-    return !tally_is_small_spread(squares_of(a), a.n, final);
+    (void) final;
+    return !tally_is_small_spread(squares_of(a), a.n);
 }
 TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
     result_t r = with_range(a);

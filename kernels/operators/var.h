@@ -57,10 +57,11 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
 
 typedef double result_t;
 TALLY_FN result_t finish(node_t a, const tally_final *final) {
-    return tally_small_spread(sum_of(a), squares_of(a), a.n, final);
+    return tally_small_spread(sum_of(a), squares_of(a), a.n, final).value;
 }
 TALLY_FN int needs_wide(node_t a, const tally_final *final) {
-    return (final->as != TALLY_AS_NATURAL) | !tally_is_small_spread(squares_of(a), a.n, final);
+    tally_rounded spread = tally_small_spread(sum_of(a), squares_of(a), a.n, final);
+    return (final->as != TALLY_AS_NATURAL) | !tally_is_small_spread(squares_of(a), a.n) | !spread.sure;
 }
 TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
     *result = tally_wide_spread(sum_of(a), squares_of(a), a.n, final);

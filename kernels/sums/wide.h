@@ -6,6 +6,7 @@
 #ifndef TALLY_WIDE_H
 #define TALLY_WIDE_H
 
+#include "sums/parts.h"
 #include "sums/sums.h"
 
 typedef struct tally_wide {
@@ -164,16 +165,34 @@ TALLY_RARE uint64_t tally_wide_sum(tally_wide sum, int is_signed, const tally_fi
     return is_signed ? TALLY_SIGN_BIT - 1 : UINT64_MAX;
 }
 
-/* The variance where it is a quotient of two integers that an f64 holds: sum^2 <= n squares <= 2^53. Its root would be
- * rounded twice. */
-TALLY_FN int tally_is_small_spread(tally_wide squares, int64_t n, const tally_final *final) {
-    int is_short = ((squares.w0 >> 53 | squares.w1 | squares.w2) == 0) & (n <= 1 << 10) & (final->root == 0);
+/* The variance where it is a quotient of two integers that an f64 holds: sum^2 <= n squares <= 2^53; or its root. */
+TALLY_FN int tally_is_small_spread(tally_wide squares, int64_t n) {
+    int is_short = ((squares.w0 >> 53 | squares.w1 | squares.w2) == 0) & (n <= 1 << 10);
     return is_short & (squares.w0 * (uint64_t)n <= (uint64_t)1 << 53);
 }
-TALLY_FN double tally_small_spread(tally_wide sum, tally_wide squares, int64_t n, const tally_final *final) {
-    int64_t apart = (int64_t)((uint64_t)n * squares.w0 - sum.w0 * sum.w0);
-    int64_t over = (int64_t)((uint64_t)n * (uint64_t)(n - final->ddof));
-    return n > final->ddof ? (double)apart / (double)over : tally_nan_f64();
+/* A quotient of such integers is rounded twice on the way to its root, and corrected by what is left. */
+TALLY_FN tally_rounded tally_root_of_quotient(double a, double b) {
+    double root = tally_sqrt_f64(a / b);
+    tally_pair square = tally_two_product(root, root), back = tally_two_product(b, square.high);
+    double rest = ((a - back.high) - back.low) - b * square.low;
+    tally_rounded rounded = tally_corrected(root, rest / (2 * b * root));
+    rounded.value = a == 0 ? 0 : rounded.value;
+    rounded.sure |= a == 0;
+    return rounded;
+}
+TALLY_FN tally_rounded tally_small_spread(tally_wide sum, tally_wide squares, int64_t n, const tally_final *final) {
+    double apart = (double)(int64_t)((uint64_t)n * squares.w0 - sum.w0 * sum.w0);
+    double over = (double)(int64_t)((uint64_t)n * (uint64_t)(n - final->ddof));
+    tally_rounded rounded;
+    if (final->root)
+        rounded = tally_root_of_quotient(apart, over);
+    else {
+        rounded.value = apart / over;
+        rounded.sure = 1;
+    }
+    rounded.value = n > final->ddof ? rounded.value : tally_nan_f64();
+    rounded.sure |= n <= final->ddof;
+    return rounded;
 }
 
 #endif
