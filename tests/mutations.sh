@@ -297,6 +297,8 @@ mutation special-first-only src/cpu/exact_template.h 'i < n && total == total; i
 mutation expansions-vague src/cpu/results_template.h 'if (b->vague)' 'if (0)'
 mutation expansions-near src/cpu/expansions_template.h 'return ~tiny | is_far;' 'return ~tiny | ~is_far | is_far;'
 mutation expansions-alone src/cpu/expansions_template.h 'if (alone) fold_group(e[0]);' ''
+mutation expansions-last src/cpu/expansions_template.h 'int last = batch->count;' 'int last = batch->count - 1;'
+mutation expansions-few src/cpu/expansions_template.h 'case 3: few_terms(is_f64, kind, products, 3,' 'case 3: few_terms(is_f64, kind, products, 2,'
 mutation scaled-alike src/cpu/exact.c 'tally__measure_tile(tile); /* subnormals have other digits now */' 'tile->x_extent = tile->y_extent = (tally__extent){.unit = tile->x_extent.unit - by_x};'
 mutation unscaled-ties src/cpu/results_template.h 'if ((left < 0 ? -left : left) != times_power(1, -1075 - by)) continue;' 'if (left == left) continue;'
 mutation unscaled-roots src/cpu/results_template.h 'rest > 0 && left > 0 ? 0x1p-1074' 'rest > 0 && left < 0 ? 0x1p-1074'

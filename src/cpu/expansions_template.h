@@ -17,9 +17,9 @@ enum {
 static TALLY_TARGET void order_by_length(const tally__batch *batch, int32_t *order) {
     int32_t begins[EXPANSION_LENGTHS + 1] = {0};
 #define TALLY_BUCKET(s) (batch->lengths[s] < EXPANSION_LENGTHS ? batch->lengths[s] : EXPANSION_LENGTHS - 1)
-    for (int s = 0; s < batch->padded; s++) begins[TALLY_BUCKET(s) + 1]++;
+    for (int s = 0; s < batch->count; s++) begins[TALLY_BUCKET(s) + 1]++;
     for (int k = 1; k < EXPANSION_LENGTHS; k++) begins[k] += begins[k - 1];
-    for (int s = 0; s < batch->padded; s++) order[begins[TALLY_BUCKET(s)]++] = s;
+    for (int s = 0; s < batch->count; s++) order[begins[TALLY_BUCKET(s)]++] = s;
 #undef TALLY_BUCKET
 }
 
@@ -348,22 +348,67 @@ TALLY_INLINE TALLY_TARGET void expand_group(const int is_f64, const int kind, co
         end_group(e[1], order, count, batch, kind == NO_TERM ? first : second, scaled);
     }
 }
-/* Whether the last of so many segments is so long that lanes would idle beside it. */
+/* Whether lanes would idle beside the last of so many segments: it is so much longer than the others of its group, or
+ * all are as long and few. */
 TALLY_INLINE bool is_better_alone(const tally__batch *batch, const int32_t *order, int last) {
+    const int count = last < EXPANSION_GROUP ? last : EXPANSION_GROUP,
+              joins = batch->shortest == batch->longest ? count : 1;
     int32_t values = 0, longest = last > 0 ? batch->lengths[order[last - 1]] : 0;
-    for (int k = last - 1; k >= 0 && k >= last - EXPANSION_GROUP; k--) values += batch->lengths[order[k]];
-    return EXPANSION_GROUP * (longest - EXPANSION_ALONE) > values;
+    for (int k = last - count; k < last; k++) values += batch->lengths[order[k]];
+    return EXPANSION_GROUP * (longest - joins * EXPANSION_ALONE) > values;
+}
+/* Three terms are three parts, in any order. */
+#define TALLY_FEW_TERMS(type)                                                                                    \
+    for (int s = 0; s < batch->count; s++) {                                                                     \
+        const type##_anywhere *a = (const type##_anywhere *)x + s * length,                                      \
+                              *b = (const type##_anywhere *)y + s * length;                                      \
+        _Pragma("GCC unroll 3") for (int k = 0; k < length; k++) {                                               \
+            const double v = (double)a[k];                                                                       \
+            first[k][s] = kind == NO_TERM ? v * (double)b[k] : kind == TALLY_TERM_VALUE ? v : __builtin_fabs(v); \
+            if (kind != NO_TERM && products) second[k][s] = v * (double)b[k];                                    \
+        }                                                                                                        \
+    }
+TALLY_INLINE TALLY_TARGET void few_terms(const int is_f64, const int kind, const int products, const int length,
+                                         const void *x, const void *y, const tally__batch *batch, tally__parts first,
+                                         tally__parts second) {
+    if (is_f64)
+        TALLY_FEW_TERMS(double)
+    else
+        TALLY_FEW_TERMS(float)
+    for (int k = 0; k < 3; k++)
+        for (int s = k < length ? batch->count : 0; s < batch->padded; s++) {
+            first[k][s] = 0;
+            if (kind != NO_TERM && products) second[k][s] = 0;
+        }
+}
+#undef TALLY_FEW_TERMS
+TALLY_INLINE TALLY_TARGET bool are_few_terms(const int is_f64, const int kind, const int products, const void *x,
+                                             const void *y, int64_t apart, const tally__batch *batch,
+                                             tally__parts first, tally__parts second) {
+    if (apart != 1 || (is_f64 && products) || batch->shortest != batch->longest) return false;
+    switch (batch->longest) {
+    case 1: few_terms(is_f64, kind, products, 1, x, y, batch, first, second); return true;
+    case 2: few_terms(is_f64, kind, products, 2, x, y, batch, first, second); return true;
+    case 3: few_terms(is_f64, kind, products, 3, x, y, batch, first, second); return true;
+    default: return false;
+    }
 }
 TALLY_INLINE TALLY_TARGET void expand_batch(const int is_f64, const int kind, const int products, const void *x,
                                             const void *y, int64_t apart, tally__batch *batch, tally__parts first,
                                             tally__parts second, const int scaled) {
     int32_t order[TALLY_BATCH_MOST];
     expansion_group group;
-    int last = batch->padded;
+    int last = batch->count;
+    if (!scaled && are_few_terms(is_f64, kind, products, x, y, apart, batch, first, second)) return;
     if (batch->shortest < batch->longest)
         order_by_length(batch, order);
     else
-        for (int s = 0; s < batch->padded; s++) order[s] = s;
+        for (int s = 0; s < batch->count; s++) order[s] = s;
+    for (int p = 0; p < 3; p++)
+        for (int s = batch->count; s < batch->padded; s++) {
+            first[p][s] = 0;
+            if (products && kind != NO_TERM) second[p][s] = 0;
+        }
     for (; apart == 1 && is_better_alone(batch, order, last); last--) {
         const int s = order[last - 1];
         open_alone(&group, batch->places[s], batch->lengths[s]);
