@@ -370,6 +370,42 @@ static void compare_rows(const subject *s, data_class class, int place, int64_t 
     compare(s, &in, &segments, 1 + place % 3, place / 2, outer * inner, wanted, status);
 }
 
+/* ---- short segments, a lane for each ---- */
+
+/* Rows that all have as many values; batches of segments of up to so many, with a few empty or longer ones among them.
+ * Lanes may read what lies behind a segment, but nothing behind the array. */
+static void compare_short(const subject *s, data_class class, int trial, int64_t most) {
+    static const int64_t counts[] = {64, 130, 63, 1, 200};
+    uint64_t random = seed + (uint64_t)trial;
+    const int64_t count = counts[trial % 5];
+    ragged r = {.skip = trial % 3, .slack = trial % 4 == 3 ? 70 : trial % 4, .lengths = scratch(LENGTHS, 4096)};
+    compare_rows(s, class, trial, count, most, 1);
+    r.count = count;
+    r.values = r.skip + r.slack;
+    for (int64_t i = 0; i < count; i++) {
+        r.lengths[i] = i % 50 == 49 && trial % 2 ? 75 : random_below(&random, trial % 3 ? most + 1 : 4);
+        if (i % 9 == 7) r.lengths[i] = most;
+        r.values += r.lengths[i];
+    }
+    inputs in = packed_inputs(s, class, r.values);
+    char *wanted = scratch(WANTED, result_bytes(s) * (size_t)count);
+    set_scene(s, class, r.values);
+    tally_status status = reduce_slices(s, &in, &r, wanted);
+    compare_segments(s, &in, &r, TALLY_OFFSETS, TALLY_I32, 4 * trial, wanted, status);
+    compare_segments(s, &in, &r, TALLY_LENGTHS, TALLY_I64, trial, wanted, status);
+}
+
+static void test_short(void **state) {
+    static const int64_t lengths[] = {1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 15, 16, 17, 23, 24, 31, 32, 33, 47, 50, 63, 64};
+    enum { LENGTHS_OF = sizeof lengths / sizeof *lengths };
+    subject s = {.op = -1};
+    int trial = 0;
+    (void)state;
+    while (next_subject(&s))
+        for (int k = 0; k < (quick ? 2 : 5); k++, trial++)
+            compare_short(&s, (data_class)(trial % DATA_CLASSES), trial, lengths[7 * trial % LENGTHS_OF]);
+}
+
 /* Small blocks that are transposed, panels narrow and wide, axes longer than a leaf. */
 static const int64_t shapes[][3] = {
     {1, 1, 1},   {3, 1, 2},     {1, 2, 3},     {2, 65, 2},   {1, 63, 17},   {3, 2, 300},  {1, 65, 64},  {1, 1500, 3},
@@ -527,11 +563,17 @@ static void test_megabytes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),      cmocka_unit_test(test_overlapping),
-        cmocka_unit_test(test_ragged),     cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_nans_first), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_columns_are_strided_arrays),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_megabytes),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_overlapping),
+        cmocka_unit_test(test_ragged),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_nans_first),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_short),
+        cmocka_unit_test(test_columns_are_strided_arrays),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_megabytes),
     };
     int skipped = begin_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

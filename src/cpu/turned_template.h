@@ -1,0 +1,318 @@
+/* Short segments in vector lanes, a lane for each of a batch. Part of segments_template.h; no include guard.
+ *
+ * Values are turned: row k has value k of every segment, side by side, 16 bytes of each at a time by the usual network
+ * of interleaved halves. So whatever an operator does to a value is one loop over lanes. What a segment has not is
+ * replaced by the identity. */
+
+#ifndef TALLY_TURN
+#define TALLY_TURN
+enum { TALLY_PIECE_BYTES = 16 };
+#if defined(TALLY_ISA_AVX512)
+#define TALLY_TURN_BYTES 64
+#define TALLY_QUARTERS(run, first, n) run(first), run(first + 2 * n), run(first + 4 * n), run(first + 6 * n)
+#elif defined(TALLY_ISA_AVX2)
+#define TALLY_TURN_BYTES 32
+#define TALLY_QUARTERS(run, first, n) run(first), run(first + 2 * n)
+#else
+#define TALLY_TURN_BYTES 16
+#define TALLY_QUARTERS(run, first, n) run(first)
+#endif
+typedef int64_t tally__piece __attribute__((vector_size(16), aligned(1), may_alias));
+typedef int64_t tally__two_pieces __attribute__((vector_size(32)));
+typedef int64_t tally__pieces __attribute__((vector_size(TALLY_TURN_BYTES), may_alias));
+
+/* A piece of each of the segments that a register has room for, `apart` segments from one to the next. */
+TALLY_INLINE TALLY_TARGET tally__pieces tally__load_pieces(const char *x, const int64_t *places, const int size,
+                                                           const int apart) {
+#define TALLY_PIECE(k) (*(const tally__piece *)(const void *)(x + places[(k)*apart] * size))
+#if TALLY_TURN_BYTES == 64
+    const tally__two_pieces low = __builtin_shufflevector(TALLY_PIECE(0), TALLY_PIECE(1), 0, 1, 2, 3),
+                            high = __builtin_shufflevector(TALLY_PIECE(2), TALLY_PIECE(3), 0, 1, 2, 3);
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+#elif TALLY_TURN_BYTES == 32
+    return __builtin_shufflevector(TALLY_PIECE(0), TALLY_PIECE(1), 0, 1, 2, 3);
+#else
+    (void)apart;
+    return TALLY_PIECE(0);
+#endif
+#undef TALLY_PIECE
+}
+/* Rows of the values x[places[s]], x[places[s] + 1], ... of TALLY_SEGMENT_BATCH segments, 16 bytes of each. `run` lists
+ * n = 8 / size elements and, between them, those of a second register. */
+#define TALLY_BOTH(size, i) (i), TALLY_TURN_BYTES / size + (i)
+#define TALLY_RUN_1(i) TALLY_RUN_OF_4(1, i), TALLY_RUN_OF_4(1, i + 4)
+#define TALLY_RUN_2(i) TALLY_RUN_OF_4(2, i)
+#define TALLY_RUN_4(i) TALLY_BOTH(4, i), TALLY_BOTH(4, i + 1)
+#define TALLY_RUN_8(i) TALLY_BOTH(8, i)
+#define TALLY_RUN_OF_4(size, i) \
+    TALLY_BOTH(size, i), TALLY_BOTH(size, i + 1), TALLY_BOTH(size, i + 2), TALLY_BOTH(size, i + 3)
+#define TALLY_TURN_OF(size, word)                                                                                   \
+    typedef word tally__words_##size __attribute__((vector_size(TALLY_TURN_BYTES), may_alias));                     \
+    TALLY_APART __attribute__((unused))                                                                             \
+    TALLY_TARGET void tally__turn_##size(char *rows, const char *x, const int64_t *places) {                        \
+        enum { N = 8 / size, EACH = 2 * N, TOGETHER = TALLY_TURN_BYTES / size };                                    \
+        for (int s = 0; s < TALLY_SEGMENT_BATCH; s += TOGETHER) {                                                   \
+            tally__words_##size a[EACH], b[EACH];                                                                   \
+            _Pragma("GCC unroll 16") for (int k = 0; k < EACH; k++) a[k] =                                          \
+                (tally__words_##size)tally__load_pieces(x, places + s + k, size, EACH);                             \
+            _Pragma("GCC unroll 4") for (int stage = 1; stage < EACH; stage *= 2) {                                 \
+                _Pragma("GCC unroll 8") for (int k = 0; k < N; k++) {                                               \
+                    b[2 * k] = __builtin_shufflevector(a[k], a[k + N], TALLY_QUARTERS(TALLY_RUN_##size, 0, N));     \
+                    b[2 * k + 1] = __builtin_shufflevector(a[k], a[k + N], TALLY_QUARTERS(TALLY_RUN_##size, N, N)); \
+                }                                                                                                   \
+                _Pragma("GCC unroll 16") for (int k = 0; k < EACH; k++) a[k] = b[k];                                \
+            }                                                                                                       \
+            _Pragma("GCC unroll 16") for (int k = 0; k < EACH; k++) *                                               \
+                (tally__words_##size *)(void *)(rows + (k * TALLY_SEGMENT_BATCH + s) * size) = a[k];                \
+        }                                                                                                           \
+    }
+TALLY_TURN_OF(1, uint8_t)
+TALLY_TURN_OF(2, uint16_t)
+TALLY_TURN_OF(4, uint32_t)
+TALLY_TURN_OF(8, uint64_t)
+#endif
+
+#if TALLY_BYTES == 1
+typedef int8_t length_t;
+#define TALLY_TURN_PIECES tally__turn_1
+#elif TALLY_BYTES == 2
+typedef int16_t length_t;
+#define TALLY_TURN_PIECES tally__turn_2
+#elif TALLY_BYTES == 4
+typedef int32_t length_t;
+#define TALLY_TURN_PIECES tally__turn_4
+#else
+typedef int64_t length_t;
+#define TALLY_TURN_PIECES tally__turn_8
+#endif
+/* Rows are not many where values are wide. One segment by itself takes about as long as so many quarters of a row. */
+#define TALLY_TURNED_ROWS (TALLY_BYTES <= 2 ? 64 : TALLY_BYTES == 4 ? (TALLY_CHEAP_ROWS ? 32 : 64) : 16)
+#if TALLY_BYTES == 1
+#define TALLY_QUARTERS_FOR_ONE (TALLY_CHEAP_ROWS ? 14 : TALLY_PASSES == 2 ? 16 : 28)
+#else
+#define TALLY_QUARTERS_FOR_ONE ((TALLY_BYTES == 2 ? 3 : TALLY_BYTES == 4 ? 2 : 1) << !TALLY_CHEAP_ROWS)
+#endif
+#define TALLY_PIECE_VALUES (TALLY_PIECE_BYTES / TALLY_BYTES)
+/* The columns of a small leaf, or one where the order cannot show. */
+#define TALLY_TURNED_COLUMNS (TALLY_IS_FREE ? 1 : TALLY_SMALL_COLUMNS)
+#define TALLY_LANES TALLY_SEGMENT_BATCH
+
+typedef struct turned_t {
+    _Alignas(64) TALLY_T x[TALLY_TURNED_ROWS * TALLY_LANES];
+    _Alignas(64) TALLY_T y[TALLY_KERNEL_INPUTS == 2 ? TALLY_TURNED_ROWS * TALLY_LANES : 1];
+    _Alignas(64) length_t lengths[TALLY_LANES];
+    int32_t shortest, rows;
+} turned_t;
+#define TALLY_TURNED_X(k, i) t->x[(k)*TALLY_LANES + (i)]
+#define TALLY_TURNED_Y(k, i) (TALLY_KERNEL_INPUTS == 2 ? t->y[(k)*TALLY_LANES + (i)] : TALLY_TURNED_X(k, i))
+
+/* b, or a where `left` < 0. Values' own fields of 8 and 16 bits are selected by arithmetic, and keys of f16 and bf16
+ * always: of a selected maximum of what lies in memory gcc 12 makes an instruction that it then does not know. */
+#define TALLY_TURNED_SELECT(type, name)                                                                           \
+    if (sizeof(type) == sizeof(length_t) && sizeof(type) <= 2)                                                    \
+        a.name = (type)((int)b.name ^ (((int)a.name ^ (int)b.name) & (length_t)(left >> (8 * TALLY_BYTES - 1)))); \
+    else                                                                                                          \
+        a.name = left < 0 ? a.name : b.name;
+TALLY_INLINE TALLY_TARGET column_t turned_select(length_t left, column_t a, column_t b) {
+    TALLY_COLUMN(TALLY_TURNED_SELECT)
+    return a;
+}
+#if TALLY_PASSES == 2
+TALLY_INLINE TALLY_TARGET second_t turned_select2(length_t left, second_t a, second_t b) {
+    TALLY_SECOND(TALLY_TURNED_SELECT)
+    return a;
+}
+#endif
+
+/* Sums of integers of 8 and 16 bits are those of zeros where nothing is: as narrow as values are, a mask costs less.
+ * (Products of 64 bits have halves that count from elsewhere.) */
+#define TALLY_ZEROS_ADD_NOTHING \
+    (!TALLY_FLOAT && TALLY_BYTES <= 2 && (TALLY_HAS_SUM || TALLY_HAS_SQUARES) && !TALLY_HAS_RANGE)
+#if TALLY_ZEROS_ADD_NOTHING
+#define TALLY_TURNED_LEFT(x, left) (TALLY_T)((x) & (TALLY_T)((left) >> (8 * TALLY_BYTES - 1)))
+#else
+#define TALLY_TURNED_LEFT(x, left) (x)
+#endif
+
+/* `rows` rows from `from` on below the lanes, or as the first ones; all: no segment ends there. Four in a
+ * tree: so gcc adds up values of 8 bits in 16. */
+TALLY_INLINE TALLY_TARGET void turned_rows(lanes_t lanes, const turned_t *t, const int32_t from, const int rows,
+                                           const bool is_first, const bool all) {
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_LANES; i++) {
+        column_t row[4];
+#pragma GCC unroll 4
+        for (int k = 0; k < rows; k++) {
+            const length_t left = all ? -1 : (length_t)(from + k - t->lengths[i]);
+            row[k] = lift(item_of(TALLY_TURNED_LEFT(TALLY_TURNED_X(from + k, i), left)),
+                          item_of(TALLY_TURNED_LEFT(TALLY_TURNED_Y(from + k, i), left)));
+            if (!all && !TALLY_ZEROS_ADD_NOTHING) row[k] = turned_select(left, row[k], identity());
+        }
+        if (rows > 2) row[0] = combine(row[0], row[2]);
+        if (rows > 3) row[1] = combine(row[1], row[3]);
+        if (rows > 1) row[0] = combine(row[0], row[1]);
+        put(lanes, i, is_first ? row[0] : combine(get(lanes, i), row[0]));
+    }
+}
+#if TALLY_PASSES == 2
+TALLY_INLINE TALLY_TARGET void turned_rows2(lanes2_t lanes, lanes_aim_t aims, const turned_t *t, const int32_t from,
+                                            const int rows, const bool is_first, const bool all) {
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_LANES; i++) {
+        const aim_t aim = get_aim(aims, i);
+        second_t row[4];
+#pragma GCC unroll 4
+        for (int k = 0; k < rows; k++) {
+            const length_t left = all ? -1 : (length_t)(from + k - t->lengths[i]);
+            row[k] = lift2(item_of(TALLY_TURNED_X(from + k, i)), from + k, aim);
+            if (!all) row[k] = turned_select2(left, row[k], identity2());
+        }
+        if (rows > 2) row[0] = combine2(row[0], row[2]);
+        if (rows > 3) row[1] = combine2(row[1], row[3]);
+        if (rows > 1) row[0] = combine2(row[0], row[1]);
+        put2(lanes, i, is_first ? row[0] : combine2(get2(lanes, i), row[0]));
+    }
+}
+#endif
+/* All rows. Up to four go together where the order cannot show, or where there are no more: then each is a column, and
+ * this is their tree. Where all segments are as long, the last ones need no mask. */
+#define TALLY_TURNED(name, lanes, shifted, ...)                                                                  \
+    for (int32_t k = 0; k < t->rows;) {                                                                          \
+        const bool joined = TALLY_IS_FREE || t->rows <= 4;                                                       \
+        const bool is_first = k < (joined ? 1 : TALLY_SMALL_COLUMNS);                                            \
+        const bool can = is_first || !(TALLY_FLOAT && TALLY_BYTES == 2); /* see TALLY_TURNED_SELECT */           \
+        const bool all = can && k + (joined ? 4 : 1) <= t->shortest;                                             \
+        const bool few = can && joined && !all && t->shortest == t->rows;                                        \
+        const int32_t rows = few ? (is_first ? t->rows : 1) : joined ? 4 : 1;                                    \
+        const int kind = 4 * rows + 2 * is_first + (all || few);                                                 \
+        if (kind == 16 && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, k, 4, false, false);                         \
+        if (kind == 17 && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, k, 4, false, true);                          \
+        if (kind == 18) name(lanes, __VA_ARGS__ t, k, 4, true, false);                                           \
+        if (kind == 19) name(lanes, __VA_ARGS__ t, k, 4, true, true);                                            \
+        if (kind == 15) name(lanes, __VA_ARGS__ t, k, 3, true, true);                                            \
+        if (kind == 11) name(lanes, __VA_ARGS__ t, k, 2, true, true);                                            \
+        if (kind == 4 && !TALLY_IS_FREE)                                                                         \
+            name(shifted(lanes, k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, k, 1, false, false);      \
+        if (kind == 5)                                                                                           \
+            name(shifted(lanes, joined ? 0 : k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, k, 1, false, \
+                 true);                                                                                          \
+        if (kind == 6 && !TALLY_IS_FREE) name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, k, 1, true, false); \
+        if (kind == 7) name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, k, 1, true, true);                    \
+        k += rows;                                                                                               \
+    }
+#define TALLY_PRESENT (t->rows < TALLY_SMALL_COLUMNS ? t->rows : TALLY_SMALL_COLUMNS)
+
+#if TALLY_FLOAT && TALLY_NAN == 1
+/* How many values of each segment there are that are not skipped. */
+TALLY_INLINE TALLY_TARGET void turned_counts(int32_t *counts, const turned_t *t) {
+    for (int i = 0; i < TALLY_LANES; i++) counts[i] = 0;
+    for (int32_t k = 0; k < t->rows; k++)
+        for (int i = 0; i < TALLY_LANES; i++)
+            counts[i] +=
+                ((length_t)k < t->lengths[i]) & is_present(TALLY_TURNED_X(k, i)) & is_present(TALLY_TURNED_Y(k, i));
+}
+#endif
+
+/* A result of each lane; whether some take more care than lanes can. */
+#if TALLY_PASSES == 2
+#define TALLY_TURNED_NODE to_node(get(lanes, i), get_aim(aims, i), get2(lanes2, i), counts[i], 0)
+TALLY_INLINE TALLY_TARGET int finish_turned(lanes_t lanes, lanes_aim_t aims, lanes2_t lanes2, const int32_t *counts,
+                                            const tally_final *final, result_anywhere_t *results)
+#else
+#define TALLY_TURNED_NODE to_node(get(lanes, i), counts[i])
+TALLY_INLINE TALLY_TARGET int finish_turned(lanes_t lanes, const int32_t *counts, const tally_final *final,
+                                            result_anywhere_t *results)
+#endif
+{
+    int care = 0;
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_LANES; i++) {
+        const node_t node = TALLY_TURNED_NODE;
+        results[i].value = finish(node, final);
+        care |= TALLY_NEEDS_WIDE(node, final);
+    }
+    return care;
+}
+
+/* Results of a batch, side by side. Returns what was seen (TALLY_FLAG_...) of segments that are no longer than rows
+ * are many; those that take more care than lanes can become long ones. */
+TALLY_INLINE TALLY_TARGET int reduce_turned(const turned_t *t, tally__kinds *kinds, const tally_final *final,
+                                            result_anywhere_t *results) {
+    _Alignas(64) char space[TALLY_TURNED_COLUMNS * TALLY_LANES * sizeof(column_t) + 64 * 16];
+    char *scratch = space;
+    lanes_t lanes = carve(&scratch, TALLY_TURNED_COLUMNS * TALLY_LANES);
+    tally_final local = *final;
+    int care, empty;
+#if TALLY_FLOAT && TALLY_NAN == 1
+    int32_t counts[TALLY_LANES];
+    turned_counts(counts, t);
+    empty = 0;
+    for (int i = 0; i < TALLY_LANES; i++) empty |= (counts[i] == 0) & (kinds->lengths[i] <= t->rows);
+#else
+    const int32_t *const counts = kinds->lengths;
+    empty = kinds->shortest == 0;
+#endif
+    TALLY_TURNED(turned_rows, lanes, shifted, )
+    if (!TALLY_IS_FREE && t->rows > 4) halve_present(lanes, TALLY_SMALL_COLUMNS, TALLY_PRESENT, TALLY_LANES);
+#if TALLY_PASSES == 2
+    _Alignas(64) char space2[TALLY_TURNED_COLUMNS * TALLY_LANES * sizeof(second_t) + 64 * 16];
+    _Alignas(64) char space_aim[TALLY_LANES * sizeof(aim_t) + 64 * 16];
+    char *scratch2 = space2, *scratch_aim = space_aim;
+    lanes2_t lanes2 = carve2(&scratch2, TALLY_TURNED_COLUMNS * TALLY_LANES);
+    lanes_aim_t aims = carve_aim(&scratch_aim, TALLY_LANES);
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_LANES; i++) put_aim(aims, i, take_aim(get(lanes, i), counts[i]));
+    TALLY_TURNED(turned_rows2, lanes2, shifted2, aims, )
+    if (!TALLY_IS_FREE && t->rows > 4) halve_present2(lanes2, TALLY_SMALL_COLUMNS, TALLY_PRESENT, TALLY_LANES);
+#define TALLY_TURNED_LANES lanes, aims, lanes2
+#else
+#define TALLY_TURNED_LANES lanes
+#endif
+    if (local.root) /* a loop without the branch for each */
+        care = finish_turned(TALLY_TURNED_LANES, counts, &local, results);
+    else {
+        local.root = 0;
+        care = finish_turned(TALLY_TURNED_LANES, counts, &local, results);
+    }
+    for (int i = 0; i < TALLY_LANES && care; i++) {
+        const node_t node = TALLY_TURNED_NODE;
+        if (TALLY_NEEDS_WIDE(node, &local) && kinds->lengths[i] > 0) kinds->lengths[i] = TALLY_LONG_SEGMENT;
+    }
+    return empty ? TALLY_FLAG_EMPTY : 0;
+}
+#undef TALLY_TURNED_NODE
+#undef TALLY_TURNED_LANES
+
+/* Results of the segments of up to `most` values. Where not all can be read that lanes read, segments become long
+ * ones. */
+static TALLY_TARGET int turned_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets,
+                                        int count, tally__kinds *kinds, int32_t most, const tally_final *final,
+                                        char *results) {
+    turned_t turned;
+    int64_t within[TALLY_LANES];
+    const int64_t *places = offsets,
+                  last = limit - (most + TALLY_PIECE_VALUES - 1) / TALLY_PIECE_VALUES * TALLY_PIECE_VALUES;
+    result_anywhere_t made[TALLY_LANES];
+    int flags;
+    if (count < TALLY_LANES || offsets[count - 1] > last) {
+        for (int s = 0; s < TALLY_LANES; s++) {
+            const int64_t place = offsets[s < count ? s : 0];
+            within[s] = place < last ? place : last;
+            kinds->lengths[s] = place <= last || kinds->lengths[s] == 0 ? kinds->lengths[s] : TALLY_LONG_SEGMENT;
+        }
+        places = within;
+    }
+    for (int s = 0; s < TALLY_LANES; s++)
+        turned.lengths[s] = (length_t)(kinds->lengths[s] <= most ? kinds->lengths[s] : 0);
+    turned.shortest = kinds->shortest;
+    turned.rows = most;
+    for (int32_t k = 0; k < most; k += TALLY_PIECE_VALUES) {
+        TALLY_TURN_PIECES((char *)(turned.x + k * TALLY_LANES), (const char *)(x + k), places);
+        if (TALLY_KERNEL_INPUTS == 2)
+            TALLY_TURN_PIECES((char *)(turned.y + k * TALLY_LANES), (const char *)(y + k), places);
+    }
+    if (count == TALLY_LANES) return reduce_turned(&turned, kinds, final, (void *)results);
+    flags = reduce_turned(&turned, kinds, final, made);
+    __builtin_memcpy(results, made, (size_t)count * sizeof *made);
+    return flags;
+}
