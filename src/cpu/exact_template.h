@@ -89,9 +89,9 @@ static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int6
     const void *a = x, *b = TALLY_KERNEL_INPUTS == 2 ? y : x;
 #if TALLY_BYTES == 2
     float few[2][TALLY_PLAIN_FEW];
-    n = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
-    widen(few[0], x, n);
-    if (TALLY_KERNEL_INPUTS == 2) widen(few[1], y, n);
+    const int64_t read = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
+    widen(few[0], x, read);
+    if (TALLY_KERNEL_INPUTS == 2) widen(few[1], y, read);
     a = few[0], b = few[TALLY_KERNEL_INPUTS - 1];
 #endif
     *plain = (tally__plain){.is_f64 = TALLY_IS_F64,
