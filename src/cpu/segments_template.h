@@ -13,9 +13,10 @@ enum { TALLY_SEGMENT_BATCH = 64, TALLY_LONG_SEGMENT = TALLY_SMALL_LEAF + 1 };
 typedef struct tally__kinds {
     _Alignas(64) int32_t lengths[TALLY_SEGMENT_BATCH]; /* TALLY_LONG_SEGMENT: more, or no such segment */
     int32_t shortest, longest;                         /* longest: of those that are no longer than TALLY_SMALL_LEAF */
+    int32_t most;                                      /* of all, TALLY_LONG_SEGMENT if there is any */
 } tally__kinds;
 TALLY_APART TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t *offsets, int count) {
-    int32_t shortest = TALLY_LONG_SEGMENT, longest = 0;
+    int32_t shortest = TALLY_LONG_SEGMENT, longest = 0, most = 0;
     for (int s = 0; s < count; s++) {
         const int64_t n = offsets[s + 1] - offsets[s];
         const int32_t length = (int32_t)(n <= TALLY_SMALL_LEAF ? n : TALLY_LONG_SEGMENT);
@@ -23,10 +24,12 @@ TALLY_APART TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t
         kinds->lengths[s] = length;
         shortest = length < shortest ? length : shortest;
         longest = counts > longest ? counts : longest;
+        most = length > most ? length : most;
     }
     for (int s = count; s < TALLY_SEGMENT_BATCH; s++) kinds->lengths[s] = TALLY_LONG_SEGMENT;
     kinds->shortest = shortest;
     kinds->longest = longest;
+    kinds->most = most;
 }
 /* How long the segments are that lanes take, no more than `most`: where more rows of all lanes would take longer than
  * the segments by themselves, each as long as `quarters` of a row. 0: none. */
@@ -142,7 +145,7 @@ static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t l
         most = 0;
         if (kinds->shortest == 0) flags = empty_segments(count, final, results);
     }
-    listed = tally__longer(kinds, count, most, list);
+    listed = kinds->most > most ? tally__longer(kinds, count, most, list) : 0;
     if (listed > 0) flags |= other_segments(x, y, limit, offsets, list, listed, final, results);
     return flags;
 }

@@ -37,8 +37,9 @@ TALLY_INLINE TALLY_TARGET tally__pieces tally__load_pieces(const char *x, const 
 #endif
 #undef TALLY_PIECE
 }
-/* Rows of the values x[places[s]], x[places[s] + 1], ... of TALLY_SEGMENT_BATCH segments, 16 bytes of each. `run` lists
- * n = 8 / size elements and, between them, those of a second register. */
+/* Rows of the values x[places[s]], x[places[s] + 1], ... of TALLY_SEGMENT_BATCH segments, 16 bytes of each; where no
+ * more than four rows are wanted, most of the network is not there. `run` lists n = 8 / size elements and, between
+ * them, those of a second register. */
 #define TALLY_BOTH(size, i) (i), TALLY_TURN_BYTES / size + (i)
 #define TALLY_RUN_1(i) TALLY_RUN_OF_4(1, i), TALLY_RUN_OF_4(1, i + 4)
 #define TALLY_RUN_2(i) TALLY_RUN_OF_4(2, i)
@@ -48,8 +49,8 @@ TALLY_INLINE TALLY_TARGET tally__pieces tally__load_pieces(const char *x, const 
     TALLY_BOTH(size, i), TALLY_BOTH(size, i + 1), TALLY_BOTH(size, i + 2), TALLY_BOTH(size, i + 3)
 #define TALLY_TURN_OF(size, word)                                                                                   \
     typedef word tally__words_##size __attribute__((vector_size(TALLY_TURN_BYTES), may_alias));                     \
-    TALLY_APART __attribute__((unused))                                                                             \
-    TALLY_TARGET void tally__turn_##size(char *rows, const char *x, const int64_t *places) {                        \
+    TALLY_INLINE TALLY_TARGET void tally__turn_some_##size(char *rows, const char *x, const int64_t *places,        \
+                                                           const int kept) {                                        \
         enum { N = 8 / size, EACH = 2 * N, TOGETHER = TALLY_TURN_BYTES / size };                                    \
         for (int s = 0; s < TALLY_SEGMENT_BATCH; s += TOGETHER) {                                                   \
             tally__words_##size a[EACH], b[EACH];                                                                   \
@@ -62,9 +63,16 @@ TALLY_INLINE TALLY_TARGET tally__pieces tally__load_pieces(const char *x, const 
                 }                                                                                                   \
                 _Pragma("GCC unroll 16") for (int k = 0; k < EACH; k++) a[k] = b[k];                                \
             }                                                                                                       \
-            _Pragma("GCC unroll 16") for (int k = 0; k < EACH; k++) *                                               \
+            _Pragma("GCC unroll 16") for (int k = 0; k < kept && k < EACH; k++) *                                   \
                 (tally__words_##size *)(void *)(rows + (k * TALLY_SEGMENT_BATCH + s) * size) = a[k];                \
         }                                                                                                           \
+    }                                                                                                               \
+    TALLY_APART __attribute__((unused))                                                                             \
+    TALLY_TARGET void tally__turn_##size(char *rows, const char *x, const int64_t *places, int32_t wanted) {        \
+        if (wanted <= 4)                                                                                            \
+            tally__turn_some_##size(rows, x, places, 4);                                                            \
+        else                                                                                                        \
+            tally__turn_some_##size(rows, x, places, 16);                                                           \
     }
 TALLY_TURN_OF(1, uint8_t)
 TALLY_TURN_OF(2, uint16_t)
@@ -96,6 +104,8 @@ typedef int64_t length_t;
 /* The columns of a small leaf, or one where the order cannot show. */
 #define TALLY_TURNED_COLUMNS (TALLY_IS_FREE ? 1 : TALLY_SMALL_COLUMNS)
 #define TALLY_LANES TALLY_SEGMENT_BATCH
+/* Lengths are needed where all are as long, too (see TALLY_TURNED_SELECT). */
+#define TALLY_MASKS_ALWAYS (TALLY_FLOAT && (TALLY_BYTES == 2 || TALLY_NAN == 1))
 
 typedef struct turned_t {
     _Alignas(64) TALLY_T x[TALLY_TURNED_ROWS * TALLY_LANES];
@@ -276,7 +286,8 @@ TALLY_INLINE TALLY_TARGET int reduce_turned(const turned_t *t, tally__kinds *kin
     }
     for (int i = 0; i < TALLY_LANES && care; i++) {
         const node_t node = TALLY_TURNED_NODE;
-        if (TALLY_NEEDS_WIDE(node, &local) && kinds->lengths[i] > 0) kinds->lengths[i] = TALLY_LONG_SEGMENT;
+        if (TALLY_NEEDS_WIDE(node, &local) && kinds->lengths[i] > 0)
+            kinds->lengths[i] = kinds->most = TALLY_LONG_SEGMENT;
     }
     return empty ? TALLY_FLAG_EMPTY : 0;
 }
@@ -300,16 +311,17 @@ static TALLY_TARGET int turned_segments(const raw_t *x, const raw_t *y, int64_t 
             within[s] = place < last ? place : last;
             kinds->lengths[s] = place <= last || kinds->lengths[s] == 0 ? kinds->lengths[s] : TALLY_LONG_SEGMENT;
         }
+        kinds->most = TALLY_LONG_SEGMENT;
         places = within;
     }
-    for (int s = 0; s < TALLY_LANES; s++)
+    for (int s = 0; s < TALLY_LANES && (kinds->shortest < most || TALLY_MASKS_ALWAYS); s++)
         turned.lengths[s] = (length_t)(kinds->lengths[s] <= most ? kinds->lengths[s] : 0);
     turned.shortest = kinds->shortest;
     turned.rows = most;
     for (int32_t k = 0; k < most; k += TALLY_PIECE_VALUES) {
-        TALLY_TURN_PIECES((char *)(turned.x + k * TALLY_LANES), (const char *)(x + k), places);
+        TALLY_TURN_PIECES((char *)(turned.x + k * TALLY_LANES), (const char *)(x + k), places, most - k);
         if (TALLY_KERNEL_INPUTS == 2)
-            TALLY_TURN_PIECES((char *)(turned.y + k * TALLY_LANES), (const char *)(y + k), places);
+            TALLY_TURN_PIECES((char *)(turned.y + k * TALLY_LANES), (const char *)(y + k), places, most - k);
     }
     if (count == TALLY_LANES) return reduce_turned(&turned, kinds, final, (void *)results);
     flags = reduce_turned(&turned, kinds, final, made);
