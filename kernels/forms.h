@@ -39,9 +39,8 @@
  * operator: a size and reading of values, kernels/merge/merge.h), or GENERAL (all operators and types). Its text; and
  * what is defined before it, so that one text serves several forms.
  * K(kind, ID, name, threads, work): a kernel of that unit. Its entry is tally_NAME_OPERATOR_TYPE_NAN, of a TYPED unit
- * tally_NAME_BITS_READING, of a GENERAL one tally_NAME. Threads of a block: for values of `bytes` bytes and an operator
- * of `inputs` inputs. The struct that it is launched with (device/work.h, merge/merge.h). The kernel that gives a unit
- * its name comes first. */
+ * tally_NAME_BITS_READING, of a GENERAL one tally_NAME. Threads of a block: for values of `bytes` bytes. The struct
+ * that it is launched with (device/work.h, merge/merge.h). The kernel that gives a unit its name comes first. */
 #define TALLY_FORM_UNITS(U, K)                                                                    \
     U(ORDERED, WHOLE, "production/reduce.h", )                                                    \
         K(ORDERED, WHOLE, reduce, TALLY_THREADS, tally_array_work)                                \
@@ -80,7 +79,8 @@
     U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                      \
         K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1), tally_segments_work)              \
     U(EXACT, FLAT, "production/flat.h", )                                                         \
-        K(EXACT, FLAT, flat, TALLY_FLAT_THREADS / inputs, tally_segments_work)                    \
+        K(EXACT, FLAT, flat, TALLY_FLAT_THREADS, tally_segments_work)                             \
+        K(EXACT, FLAT, flat_whole, TALLY_FLAT_THREADS, tally_segments_work)                       \
         K(EXACT, FLAT, flat_clear, TALLY_THREADS, tally_segments_work)                            \
         K(EXACT, FLAT, flat_finish, TALLY_THREADS, tally_segments_work)                           \
     U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                       \

@@ -170,8 +170,6 @@
 #ifndef TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_WIDE 0
 #endif
-/* Threads add up short segments that levels do not hold: but spreads of narrow floats, whose result costs as much. */
-#define TALLY_TAKES_SHORT (TALLY_PREFIX_WIDE && (!TALLY_HAS_SPREAD || TALLY_HAS_KEYS || TALLY_IS_F64))
 /* Rows that lie across others. */
 #ifndef TALLY_PREFIX_COLUMNS
 #define TALLY_PREFIX_COLUMNS 0

@@ -64,6 +64,16 @@ TALLY_FN void join_noted(noted_t *a, const noted_t *b) {
     a->seen |= b->seen;
     a->absent += b->absent;
 }
+TALLY_FN noted_t noted_of_lane(const noted_t *a, int32_t lane) {
+    noted_t b = *a;
+    if (TALLY_HAS_KEYS) {
+        b.low = tally_of_lane64(a->low, lane);
+        b.high = tally_of_lane64(a->high, lane);
+    }
+    b.seen = (int32_t)tally_shuffle((uint32_t)a->seen, lane);
+    b.absent = (int32_t)tally_shuffle((uint32_t)a->absent, lane);
+    return b;
+}
 /* What is noted of some values, added to a node by one lane; others may do so at the same time. */
 TALLY_RARE void deposit_noted(const noted_t *a, int64_t present, accumulator_t *node) {
     const int32_t plus = (a->seen & TALLY_SEEN_PLUS) != 0, minus = (a->seen & TALLY_SEEN_MINUS) != 0;
@@ -131,7 +141,7 @@ TALLY_RARE int64_t begin_of_any(const tally_segments_work *work, int64_t s) {
 TALLY_FN int64_t begin_of(const tally_segments_work *work, int64_t s) {
     const tally_partition *partition = &work->partition;
     if (partition->segment_ids != 0 || partition->chunks > 1 ||
-        (uint64_t)partition->offsets % (uint32_t)partition->offset_bytes != 0)
+        ((uint64_t)partition->offsets & (uint64_t)(partition->offset_bytes - 1)) != 0)
         return begin_of_any(work, s);
     if (partition->offsets == 0) return s * partition->row;
     return partition->offset_bytes == 4 ? ((const int32_t *)(const void *)partition->offsets)[s]

@@ -14,12 +14,18 @@
 
 #define TALLY_PREFIX_LEVELS TALLY_PREFIX_LEVELS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
 #define TALLY_PREFIX_THREADS TALLY_PREFIX_THREADS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
+/* The values of a thread's chunk, at most; binades below the top that the first level holds, of which each further one
+ * holds one more; and that all hold. */
+#define TALLY_CHUNK_MOST(is_wide) \
+    (((TALLY_PREFIX_TILE_MOST / 16 / TALLY_PREFIX_THREADS_OF(TALLY_BYTES, is_wide)) | 1) * 16 / TALLY_BYTES)
+#define TALLY_FIRST_BITS(is_wide) (TALLY_BINADE - (TALLY_CHUNK_MOST(is_wide) > 32 ? 6 : 5))
+#define TALLY_BINADES_HELD(is_wide) \
+    (TALLY_FIRST_BITS(is_wide) + (TALLY_FIRST_BITS(is_wide) + 1) * (TALLY_PREFIX_LEVELS_OF(TALLY_BYTES, is_wide) - 1))
 enum {
-    chunk_parts = (TALLY_PREFIX_TILE_MOST / 16 / TALLY_PREFIX_THREADS) | 1, /* of 16 bytes, at most */
-    log_chunk = chunk_parts * 16 / TALLY_BYTES > 32 ? 6 : 5,                /* of the values of a chunk, at most */
-    mark_words = chunk_parts * 16 / TALLY_BYTES > 32 ? 2 : 1,
-    first_bits = TALLY_BINADE - log_chunk, /* binades below the top that the first level holds, */
-    level_bits = first_bits + 1,           /* and that each further one holds */
+    chunk_parts = TALLY_CHUNK_MOST(TALLY_PREFIX_WIDE) * TALLY_BYTES / 16, /* of 16 bytes, at most */
+    mark_words = TALLY_CHUNK_MOST(TALLY_PREFIX_WIDE) > 32 ? 2 : 1,
+    first_bits = TALLY_FIRST_BITS(TALLY_PREFIX_WIDE),
+    level_bits = first_bits + 1,
     value_words = TALLY_HAS_SUM * TALLY_PREFIX_LEVELS,
     product_words = TALLY_HAS_PRODUCTS * 2 * TALLY_PREFIX_LEVELS,
     prefix_words = value_words + product_words,
@@ -69,7 +75,7 @@ typedef struct side_t {
     uint32_t marks[TALLY_PREFIX_THREADS * mark_words]; /* of each chunk a bit for each value that ends come before */
     int32_t ends_before[TALLY_PREFIX_THREADS];         /* each chunk, at different values */
     uint32_t most[2][prefix_warps], least[2][prefix_warps];
-    int32_t is_bad, is_unordered, is_wanted, is_left;
+    int32_t is_bad, is_unordered, is_wanted;
     tally_mbarrier mbarrier;
     tile_t tile;
 } side_t;
@@ -262,16 +268,17 @@ TALLY_FN int32_t scale_for(extent_t e) {
 }
 /* The lowest bit that scaled values have. */
 TALLY_FN int32_t scaled_unit(extent_t e, int32_t scale) { return e.most == 0 ? 0 : unit_of(e.least) + scale; }
-/* Chooses scales. False: the levels do not hold the values, or a scale is none that a double can be. */
-TALLY_FN int32_t choose_scales(tile_t *tile, extent_t x, extent_t y) {
-    enum { FARTHEST = 1000 };
-    const int32_t lowest = first_bits + level_bits * (TALLY_PREFIX_LEVELS - 1);
+TALLY_FN void choose_scales(tile_t *tile, extent_t x, extent_t y) {
     tile->scale_x = scale_for(x);
     tile->scale_y = TALLY_KERNEL_INPUTS == 2 ? scale_for(y) : tile->scale_x;
+}
+/* Whether levels of so many binades hold the tile's values, whose scales are chosen and such as a double can be. */
+TALLY_FN int32_t levels_hold(const tile_t *tile, extent_t x, extent_t y, const int32_t binades) {
+    enum { FARTHEST = 1000 };
     const int32_t unit_x = scaled_unit(x, tile->scale_x), unit_y = scaled_unit(y, tile->scale_y);
     int32_t holds = tile->scale_x >= -FARTHEST && tile->scale_y >= -FARTHEST;
-    if (TALLY_HAS_SUM || TALLY_KERNEL_INPUTS == 1) holds &= -unit_x <= lowest;
-    if (TALLY_KERNEL_INPUTS == 2) holds &= -unit_x - unit_y <= 2 * lowest;
+    if (TALLY_HAS_SUM || TALLY_KERNEL_INPUTS == 1) holds &= -unit_x <= binades;
+    if (TALLY_KERNEL_INPUTS == 2) holds &= -unit_x - unit_y <= 2 * binades;
     return holds;
 }
 

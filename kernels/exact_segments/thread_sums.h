@@ -83,6 +83,28 @@ TALLY_FN void add_value(thread_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *
     if (note_term(&a->noted, x, y)) add_finite(a, x, y, by);
 }
 
+/* ---- sums of several threads ---- */
+
+TALLY_FN tally_bounded bounded_of_lane(const tally_bounded *a, int32_t lane) {
+    tally_bounded b;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < 3; k++) b.p[k] = tally_from_bits_f64(tally_of_lane64(tally_bits_f64(a->p[k]), lane));
+    b.lost = tally_from_bits_f64(tally_of_lane64(tally_bits_f64(a->lost), lane));
+    return b;
+}
+TALLY_FN thread_sums_t sums_of_lane(const thread_sums_t *a, int32_t lane) {
+    thread_sums_t b;
+    TALLY_IF_SUM(b.sum = bounded_of_lane(&a->sum, lane);)
+    TALLY_IF_PRODUCTS(b.products = bounded_of_lane(&a->products, lane);)
+    b.noted = noted_of_lane(&a->noted, lane);
+    return b;
+}
+TALLY_FN void join_sums(thread_sums_t *a, const thread_sums_t *b) {
+    TALLY_IF_SUM(tally_bounded_join(&a->sum, &b->sum);)
+    TALLY_IF_PRODUCTS(tally_bounded_join(&a->products, &b->products);)
+    join_noted(&a->noted, &b->noted);
+}
+
 /* ---- results ---- */
 
 /* Of the middle of the intervals in which sums lie, or of what lies beyond their lower (-1) or upper ends (1). */

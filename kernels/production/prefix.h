@@ -36,15 +36,18 @@
 #define TALLY_LANE_LIMBS ((level_bits * (TALLY_PREFIX_LEVELS - 1) + 2) / 32 + 4)
 #define TALLY_LANE_PRODUCT_LIMBS ((level_bits * (2 * TALLY_PREFIX_LEVELS - 1) + 4) / 32 + 4)
 #include "exact_segments/lane_sums.h"
-#if TALLY_TAKES_SHORT
-#include "exact_segments/thread_sums.h"
-#endif
 
-/* Leaves a tile to the stage that follows. */
-TALLY_RARE void leave_tile(const tally_segments_work *work, int64_t t) {
-    const int32_t is_far = TALLY_PREFIX_WIDE || work->partition.left == 0;
+/* Leaves a tile to more levels, or to production/flat.h. */
+TALLY_RARE void leave_tile(const tally_segments_work *work, int64_t t, int32_t is_far) {
     tally_mark(is_far ? work->partition.far : work->partition.left, t);
     tally_raise_flags(work->out.flags, is_far ? TALLY_FLAG_FAR : TALLY_FLAG_LEFT);
+}
+/* Whether a tile that this stage's levels do not hold is better off with production/flat.h than with more levels. */
+TALLY_FN int32_t is_far(const tally_segments_work *work, const tile_t *tile, extent_t x, extent_t y) {
+    enum { LONG = TALLY_HAS_SPREAD && !TALLY_HAS_KEYS ? 16 : 4 }; /* measured: docs/design/012 */
+    const int32_t are_long = has_pieces(work) || tile->n > LONG * tile->count;
+    return TALLY_PREFIX_WIDE || work->partition.left == 0 || !are_long ||
+           !levels_hold(tile, x, y, TALLY_BINADES_HELD(1));
 }
 
 /* The first value's distance from a multiple of 16 bytes, if it can be kept. */
@@ -107,7 +110,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, char *buffer
         tile.first = t;
         if (tile.runs_in && !has_pieces(work)) tile.first = tile_of(work, tile.s, begin_of(work, tile.s));
     }
-    side->is_bad = side->is_unordered = side->is_wanted = side->is_left = 0;
+    side->is_bad = side->is_unordered = side->is_wanted = 0;
     side->tile = tile;
 }
 /* The tile's values and ends, by all threads; behind a barrier. Where they are bulk, `phase` is the mbarrier's. */
@@ -325,8 +328,9 @@ TALLY_FN int32_t take_grid(const tally_segments_work *work, int64_t t, char *buf
     tally_barrier();
     const extent_t of_x = shared_extent(side, 0), of_y = TALLY_KERNEL_INPUTS == 2 ? shared_extent(side, 1) : of_x;
     if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) return 0;
-    if (!choose_scales(&tile, of_x, of_y)) {
-        if (tally_thread() == 0) leave_tile(work, t);
+    choose_scales(&tile, of_x, of_y);
+    if (!levels_hold(&tile, of_x, of_y, TALLY_BINADES_HELD(TALLY_PREFIX_WIDE))) {
+        if (tally_thread() == 0) leave_tile(work, t, is_far(work, &tile, of_x, of_y));
         return 1;
     }
     add_grid(&tile, &grid, buffer);
@@ -339,95 +343,6 @@ TALLY_FN int32_t take_grid(const tally_segments_work *work, int64_t t, char *buf
         for (int32_t k = 0; k < prefix_words; k++) d[k] = sums[k * tile.pitch + e];
         put_segment(work, &tile, buffer, side, 1, e, of, d, nothing_noted());
     }
-    return 1;
-}
-#endif
-
-#if TALLY_TAKES_SHORT
-/* ---- segments of a few values ---- */
-
-#define TALLY_PUT_NAME deposit_pair
-#define TALLY_PUT_TYPE accumulator_t
-#define TALLY_PUT_DEPOSIT tally_deposit_word
-#include "exact_sums/pair_to_limbs.h"
-
-enum { short_most = 16 };
-TALLY_FN int32_t begin_in_tile(const tile_t *tile, char *buffer, int32_t e) {
-    return e == 0 ? 0 : ends_of(tile, buffer)[e - 1] & TALLY_END_PLACE;
-}
-/* Whether all segments have so few values in the tile that a thread can have each by itself. Between barriers. Where
- * they are not, is_left stays set, so that the tile is looked at once. */
-TALLY_FN int32_t segments_are_short(const tally_segments_work *work, const tile_t *tile, char *buffer, side_t *side) {
-    int32_t is_long = has_pieces(work);
-    TALLY_ROLLED
-    for (int32_t e = tally_thread(); e <= tile->count; e += TALLY_PREFIX_THREADS)
-        is_long |= (ends_of(tile, buffer)[e] & TALLY_END_PLACE) - begin_in_tile(tile, buffer, e) > short_most;
-    if (is_long) side->is_left = 1;
-    tally_barrier();
-    is_long = side->is_left;
-    tally_barrier();
-    return !is_long;
-}
-/* Adds the values of segment e in the tile to three doubles and a bound, of f64 in units of a power of two. False: they
- * do not tell the result. */
-TALLY_LONG int32_t put_short(const tally_segments_work *work, const tile_t *tile, char *buffer, int32_t e) {
-    const int32_t begin = begin_in_tile(tile, buffer, e), end = ends_of(tile, buffer)[e] & TALLY_END_PLACE;
-    const TALLY_T *const x = x_in_buffer(buffer) + tile->skew, *const y = y_in_buffer(tile, buffer) + tile->skew;
-    scales_t by = {0, 0};
-    thread_sums_t sums = no_sums();
-    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    if (TALLY_IS_F64) {
-        uint32_t most_x = 0, most_y = 0;
-        for (int32_t i = begin; i < end; i++) {
-            if (term_is_special(x[i], y[i])) continue;
-            most_x = size_bits(x[i]) > most_x ? size_bits(x[i]) : most_x;
-            most_y = size_bits(y[i]) > most_y ? size_bits(y[i]) : most_y;
-        }
-        by.x = power_for(most_x);
-        by.y = power_for(most_y);
-    }
-    if (!TALLY_HAS_KEYS) sums.noted = noted_at_end(ends_of(tile, buffer)[e]); /* of what is a zero by now */
-    TALLY_ROLLED
-    for (int32_t i = begin; i < end; i++) add_value(&sums, x[i], y[i], &by);
-    if (end - begin == sums.noted.absent)
-        put_nothing(work, tile->s + e);
-    else if (finalize_sums(&sums, end - begin, &by, &work->out.final, result))
-        put_bytes(&work->out, tile->s + e, result, end - begin - sums.noted.absent);
-    else
-        return 0;
-    return 1;
-}
-/* The tile's part of a segment across its boundaries goes to its number of limbs, by one thread. */
-TALLY_LONG void give_short(const tile_t *tile, char *buffer, int32_t e, accumulator_t *node) {
-    const int32_t begin = begin_in_tile(tile, buffer, e), end = ends_of(tile, buffer)[e] & TALLY_END_PLACE;
-    notes_t notes = no_notes(); /* they are in `noted` */
-    noted_t noted = TALLY_HAS_KEYS ? nothing_noted() : noted_at_end(ends_of(tile, buffer)[e]);
-    TALLY_ROLLED
-    for (int32_t i = begin; i < end; i++) {
-        const TALLY_T x = x_in_buffer(buffer)[tile->skew + i], y = y_in_buffer(tile, buffer)[tile->skew + i];
-        if (note_term(&noted, x, y)) deposit_pair(&notes, node, x, y);
-    }
-    if (end > begin) deposit_noted(&noted, end - begin - noted.absent, node);
-}
-/* False: some segments are not short, and nothing is done. What sums do not tell is left with its tile. */
-TALLY_RARE int32_t take_short(const tally_segments_work *work, int64_t t, char *buffer, side_t *side) {
-    const tile_t tile = side->tile;
-    if (!segments_are_short(work, &tile, buffer, side)) return 0;
-    TALLY_ROLLED
-    for (int32_t e = tally_thread(); e < tile.count; e += TALLY_PREFIX_THREADS) {
-        if ((e == 0 && tile.runs_in) || !wants_segment(work, tile.s + e)) continue;
-        if (!put_short(work, &tile, buffer, e)) side->is_left = 1;
-    }
-    tally_barrier();
-    if (side->is_left) {
-        if (tally_thread() == 0) leave_tile(work, t);
-        return 1;
-    }
-    if (tally_thread() == 0 && tile.runs_in && tile.count > 0 && wants_segment(work, tile.s))
-        give_short(&tile, buffer, 0, node_for_part(work, t, tile.first, tile.s));
-    if (tally_thread() == TALLY_WARP && tile.runs_out && wants_segment(work, tile.s + tile.count))
-        give_short(&tile, buffer, tile.count,
-                   node_for_part(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
     return 1;
 }
 #endif
@@ -450,9 +365,6 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
             tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
         return;
     }
-#if TALLY_TAKES_SHORT
-    if (tile.n <= tile.count && take_short(work, t, buffer, side)) return; /* one value costs less than its levels */
-#endif
     const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.chunk;
     const int32_t parts = mine < 0 ? 0 : mine < tile.chunk ? mine : tile.chunk;
     if (tile.count > 0) mark_ends(&tile, buffer, side);
@@ -477,11 +389,9 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
         of_x = shared_extent(side, 0);
         of_y = TALLY_KERNEL_INPUTS == 2 ? shared_extent(side, 1) : of_x;
     }
-    if (!choose_scales(&tile, of_x, of_y)) {
-#if TALLY_TAKES_SHORT
-        if (!(TALLY_HAS_KEYS && has_notes) && take_short(work, t, buffer, side)) return;
-#endif
-        if (tally_thread() == 0) leave_tile(work, t);
+    choose_scales(&tile, of_x, of_y);
+    if (!levels_hold(&tile, of_x, of_y, TALLY_BINADES_HELD(TALLY_PREFIX_WIDE))) {
+        if (tally_thread() == 0) leave_tile(work, t, is_far(work, &tile, of_x, of_y));
         return;
     }
     add_prefixes(&tile, buffer, side, marks, rank);

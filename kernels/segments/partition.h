@@ -46,7 +46,7 @@ enum {
     TALLY_CONSUMER_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
     TALLY_CONSUMERS = TALLY_CONSUMER_WARPS * TALLY_WARP,
     TALLY_SEGMENTS_BLOCK = TALLY_CONSUMERS + TALLY_WARP,
-    TALLY_FLAT_THREADS = 4 * TALLY_WARP /* of a block of production/flat.h, over the number of inputs */
+    TALLY_FLAT_THREADS = 4 * TALLY_WARP /* of a block of production/flat.h */
 };
 
 /* Sets one bit of a word in memory; bit i of many words. */
@@ -75,10 +75,8 @@ TALLY_FN int64_t tally_offset(const tally_partition *partition, int64_t s) {
 TALLY_FN int64_t tally_segment_id(const tally_partition *partition, int64_t i) {
     return tally_entry(partition->index, partition->index_bytes, i);
 }
-/* The same of any segmentation, where it is asked for seldom. */
-TALLY_FN int64_t tally_begin_of(const tally_partition *partition, int64_t s) {
-    int64_t low = 0, high = partition->values;
-    if (partition->segment_ids == 0) return tally_offset(partition, s);
+/* The first of values `low` to `high` whose segment id is s or more, or `high`. */
+TALLY_FN int64_t tally_first_with_id(const tally_partition *partition, int64_t s, int64_t low, int64_t high) {
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (tally_segment_id(partition, middle) >= s)
@@ -87,6 +85,11 @@ TALLY_FN int64_t tally_begin_of(const tally_partition *partition, int64_t s) {
             low = middle + 1;
     }
     return low;
+}
+/* Where a segment begins, of any segmentation: where it is asked for seldom. */
+TALLY_FN int64_t tally_begin_of(const tally_partition *partition, int64_t s) {
+    return partition->segment_ids == 0 ? tally_offset(partition, s)
+                                       : tally_first_with_id(partition, s, 0, partition->values);
 }
 
 /* Bytes of memory that are wanted in shared memory, as far from a multiple of 16 there as here. */

@@ -29,6 +29,11 @@ TALLY_FN void tally_bounded_put(tally_bounded *a, double term) {
         }
     }
 }
+TALLY_FN void tally_bounded_join(tally_bounded *a, const tally_bounded *b) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < 3; k++) tally_bounded_put(a, b->p[k]);
+    a->lost += b->lost;
+}
 /* The rounded sum and what is left of it, rounded to odd (sums/parts.h): of the middle of the interval, or of what lies
  * beyond its lower (-1) or upper end (1). */
 TALLY_FN tally_pair tally_bounded_pair(const tally_bounded *a, int32_t end) {

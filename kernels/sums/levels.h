@@ -88,13 +88,6 @@ TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin
     }
 }
 
-/* A double without its bits below 2^power. */
-TALLY_FN double tally_truncate_below(double m, int32_t power) {
-    const int64_t bits = tally_bits_f64(m);
-    const int32_t drop = power - ((int32_t)(bits >> 52 & 0x7ff) - 1075);
-    if (drop <= 0) return m;
-    return drop > 52 ? 0 : tally_from_bits_f64(bits & (int64_t)(~(uint64_t)0 << drop));
-}
 /* Adds d * 2^unit to the limbs of a number; those below the lowest bit that any value has are zeros. Others may add to
  * it at the same time. */
 TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {

@@ -341,8 +341,17 @@ static tally_status prepare(const job *j) {
                                     tally__over(partition->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &work);
 }
 
+/* Starts a kernel that looks for tiles that were left to it, on several times as many blocks as the device holds at
+ * once: where not all of these start together, as others still run, the rest make up for it. As a rule nothing is left
+ * of what another stage has tried before. */
+static tally_status search(const job *j, const tally__loaded *kernels, tally__entry entry, int64_t resident) {
+    const int64_t tiles = j->again.partition.tiles, most = (marks_segments(j) ? 1 : 4) * resident;
+    return tally__call_launch(j->call, kernels, entry, tiles < most ? tiles : most, TALLY_START_EARLY, &j->again);
+}
+
 /* Exact segments by prefix sums, then by whatever it takes (docs/design/012): all, or those that are marked. */
 static tally_status reduce_exactly(const job *j) {
+    enum { WHOLE_BLOCKS = 5 }; /* that a multiprocessor holds */
     const tally__call *c = j->call;
     const tally_segments_work *work = &j->again;
     const int64_t tiles = work->partition.tiles, most_clearing = 4 * c->gpu->multiprocessors,
@@ -363,9 +372,11 @@ static tally_status reduce_exactly(const job *j) {
                                                   work)); /* as a rule nothing is left to it */
         if (work->partition.left != NULL) {
             TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WIDE, &wide));
-            TALLY_TRY(tally__call_launch_resident(c, &wide, tiles, TALLY_START_EARLY, work));
+            TALLY_TRY(search(j, &wide, wide.first, wide.resident_blocks));
         }
     }
+    if (work->partition.chunks == 1) /* of rows in pieces there are parts alone */
+        TALLY_TRY(search(j, &flat, TALLY_ENTRY_flat_whole, WHOLE_BLOCKS * c->gpu->multiprocessors));
     TALLY_TRY(tally__call_launch_resident(c, &flat, tally__over(tiles, flat.threads[0] / TALLY_WARP), TALLY_START_EARLY,
                                           work));
     return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish,

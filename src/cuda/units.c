@@ -51,8 +51,8 @@ static const struct entry {
 #undef TALLY_ROW
 };
 
-/* Threads of a block of that kernel, for an operator of `inputs` inputs of `bytes` bytes. */
-static int threads_of(tally__entry entry, int bytes, int inputs) {
+/* Threads of a block of that kernel, for values of `bytes` bytes. */
+static int threads_of(tally__entry entry, int bytes) {
     switch ((int)entry) {
 #define TALLY_ROW(kind, ID, name, threads, work) \
     case TALLY_ENTRY_##name: return threads;
@@ -76,13 +76,13 @@ void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TA
 size_t tally__work_bytes(tally__entry entry) { return entries[entry].work_bytes; }
 
 /* The unit's text and kernels; unit->problem is known. */
-static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int bytes, int inputs) {
+static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int bytes) {
     const struct form *of = &forms[kind][form];
     unit->form = form;
     unit->text = of->text;
     unit->first = of->first;
     for (int k = of->first; k < TALLY_ENTRIES && entries[k].kind == kind && entries[k].form == form; k++)
-        unit->threads[unit->entries++] = threads_of((tally__entry)k, bytes, inputs);
+        unit->threads[unit->entries++] = threads_of((tally__entry)k, bytes);
     tally__name_entry(unit, unit->first, unit->entry);
 }
 
@@ -104,7 +104,7 @@ static void merge_unit(const tally__spec *spec, tally__form form, tally__unit *u
     unit->type = spec->type;
     unit->nan = tally__nan_of(spec);
     snprintf(unit->problem, sizeof unit->problem, "_%d_%d", 8 * bytes, reading);
-    begin_unit(unit, TYPED, form, bytes, 1);
+    begin_unit(unit, TYPED, form, bytes);
     snprintf(unit->preface, sizeof unit->preface,
              "/* of %s: %s */\n#define TALLY_MERGE_BITS %d\n#define TALLY_MERGE_READING %d\n"
              "#define TALLY_MERGE_FAN %d\n#define TALLY_MERGE_EACH %d\n#define TALLY_MERGE_BLOCKS %d\n",
@@ -129,7 +129,7 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
     unit->user_text = d->text;
     memcpy(unit->user_key, user->key, sizeof unit->user_key);
     snprintf(unit->problem, sizeof unit->problem, "_%s_%s_0", user->key, word);
-    begin_unit(unit, ORDERED, form, (int)tally__geometry_of(spec).value_bytes, spec->inputs);
+    begin_unit(unit, ORDERED, form, (int)tally__geometry_of(spec).value_bytes);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
              "#define TALLY_KERNEL_FILE \"accumulators/user.h\"\n#define TALLY_KERNEL_ORDER %d\n"
@@ -171,7 +171,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     const unit_kind kind = kind_of(spec, form);
     memset(unit, 0, sizeof *unit);
     if (tally__is_general(form)) {
-        begin_unit(unit, GENERAL, form, 0, 0);
+        begin_unit(unit, GENERAL, form, 0);
         snprintf(unit->preface, sizeof unit->preface, "/* of all operators: %s */\n", unit->text);
         return TALLY_OK;
     }
@@ -189,7 +189,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     unit->exact = spec->exact;
     defines = forms[kind][form].defines;
     snprintf(unit->problem, sizeof unit->problem, "_%s_%s_%d", name, word, (int)nan);
-    begin_unit(unit, kind, form, (int)tally__geometry_of(spec).value_bytes, spec->inputs);
+    begin_unit(unit, kind, form, (int)tally__geometry_of(spec).value_bytes);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define "
              "TALLY_KERNEL_FILE \"%s/%s.h\"\n"
