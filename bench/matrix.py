@@ -2,7 +2,7 @@
 four times.
 
     bench/matrix [--threads N] [--seconds 540] [--log2 24]
-                 [--op sum,var] [--type f32] [--cut "whole;rows of 64"] [--data normal]
+                 [--op sum,var] [--type f32] [--segmentation "whole;rows of 64"] [--data normal]
     bench/matrix --list                 what there is to measure
 """
 
@@ -125,7 +125,7 @@ class Cpu:
 
     def peer(self, cell, shape):
         """NumPy has no bf16; bool and u8 are alike to it but for their type."""
-        form, dtype = axes.CUT[cell.cut].form, axes.tally.TYPES[cell.type].numpy
+        form, dtype = axes.SEGMENTATION[cell.segmentation].form, axes.tally.TYPES[cell.type].numpy
         if not dtype:
             return None
         windows = [window.view(dtype)[: shape.values] for window in self.values(cell.type, cell.data, False)]

@@ -61,7 +61,9 @@ def matrix_of(subject):
     with gzip.open(path(subject), "rt") as file:
         text = file.read().splitlines()
     records = csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t")
-    return [{**record, "share": float(record["share"])} for record in records], json.loads(text[-1][1:])
+    about = json.loads(text[-1][1:])
+    named = lambda record: record.get("segmentation") or record["cut"]  # as runs before the word changed say
+    return [{**record, "segmentation": named(record), "share": float(record["share"])} for record in records], about
 
 
 def shares(records, section):
@@ -381,7 +383,7 @@ def matrix(subject):
                 number(min(ordinary)) if ordinary else "",
                 number(min(hard)) if hard else "",
                 sum(r["share"] < floor(r) for r in some),
-                f"{worst['type']}, {worst['cut']}, {worst['data']}",
+                f"{worst['type']}, {worst['segmentation']}, {worst['data']}",
             ]
         )
     below = sum(r["share"] < floor(r) for r in records)
@@ -560,8 +562,8 @@ def front_text():
         "0.90 for segments. They are not all reached. Of all operators, types, segmentations and data, "
         f"{len(records)} cells were sampled on an {about['name'].split(',')[0]}, and {below} are below their floor; "
         f"the worst, {number(worst['share'])} of the plain read, is "
-        f"{choice}{worst['op']} of {worst['type']}, `{worst['cut']}`, `{worst['data']}`. [All results, where the goals "
-        "are missed, and the commands](docs/results.md)."
+        f"{choice}{worst['op']} of {worst['type']}, `{worst['segmentation']}`, `{worst['data']}`. [All results, where "
+        "the goals are missed, and the commands](docs/results.md)."
     )
     return f"{front_table()}\n\n{textwrap.fill(words, 120, break_on_hyphens=False)}"
 

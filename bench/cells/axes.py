@@ -11,9 +11,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "python"))
 import tally  # noqa: E402  the tests' binding: TALLY_LIBRARY names the library
 
-Cell = collections.namedtuple("Cell", "op type accuracy cut data")
-Cut = collections.namedtuple(
-    "Cut", "name rank form shape"
+Cell = collections.namedtuple("Cell", "op type accuracy segmentation data")
+Segmentation = collections.namedtuple(
+    "Segmentation", "name rank form shape"
 )  # shape: of rows (outer, length, inner), -1 the rest; else see lengths.py
 
 OPERATORS = {
@@ -29,15 +29,15 @@ ACCURACIES = {"exact": 0, "fast": 1, "only": 0}
 
 
 def rows(name, rank, outer, length, inner=1):
-    return Cut(name, rank, "rows", (outer, length, inner))
+    return Segmentation(name, rank, "rows", (outer, length, inner))
 
 
-def cuts(form, prefix, rows):
-    return [Cut(prefix + name, rank, form, (kind, argument)) for name, rank, kind, argument in rows]
+def segmentations(form, prefix, rows):
+    return [Segmentation(prefix + name, rank, form, (kind, argument)) for name, rank, kind, argument in rows]
 
 
-CUTS = [
-    Cut("whole", 0, "whole", None),
+SEGMENTATIONS = [
+    Segmentation("whole", 0, "whole", None),
     rows("3 rows", 2, 3, -1),
     rows("64 rows", 0, 64, -1),
     *(rows(f"rows of {n}", rank, -1, n) for n, rank in
@@ -51,7 +51,7 @@ CUTS = [
     rows("middle 64, x 64", 2, -1, 64, 64),
     rows("middle 400, x 400", 2, -1, 400, 400),
     rows("middle rest, 64 x 8", 3, 64, -1, 8),
-    *cuts("offsets", "", [
+    *segmentations("offsets", "", [
         ("one", 0, "few", (1,)),
         ("four", 1, "few", (1 / 7, 1 / 2, 1 / 2 + 1e-6, 1)),
         ("100 long", 1, "parts", 100),
@@ -63,11 +63,11 @@ CUTS = [
         ("power 0.5", 2, "power", 0.5),
         ("80% empty", 1, "mostly empty", (1, 63)),
     ]),
-    *cuts("offsets", "each ", [(str(n), rank, "each", n) for n, rank in (
+    *segmentations("offsets", "each ", [(str(n), rank, "each", n) for n, rank in (
         (1, 1), (2, 3), (3, 0), (6, 3), (8, 1), (12, 3), (24, 2), (48, 3), (100, 1), (128, 2), (300, 0), (1000, 2),
         (4096, 1), (5000, 3))]),
-    *cuts("lengths", "lengths, ", [("geometric 20", 3, "geometric", 20)]),
-    *cuts("segment_ids", "ids, ", [
+    *segmentations("lengths", "lengths, ", [("geometric 20", 3, "geometric", 20)]),
+    *segmentations("segment_ids", "ids, ", [
         ("one", 3, "few", (1,)),
         ("geometric 20", 1, "geometric", 20),
         ("each 3", 2, "each", 3),
@@ -75,7 +75,7 @@ CUTS = [
         ("80% empty", 3, "mostly empty", (1, 63)),
     ]),
 ]  # fmt: skip
-CUT = {cut.name: cut for cut in CUTS}
+SEGMENTATION = {segmentation.name: segmentation for segmentation in SEGMENTATIONS}
 
 # (rank, whether integers have it, whether it is hard: not what sums meet every day)
 DATA = {
@@ -108,7 +108,8 @@ def accuracies_of(op, type):
 
 def rank(cell):
     data = 0 if cell.op in ONLY_DATA else DATA[cell.data][0]
-    return OPERATORS[cell.op] + TYPES[cell.type] + ACCURACIES[cell.accuracy] + CUT[cell.cut].rank + data
+    ranks = OPERATORS[cell.op], TYPES[cell.type], ACCURACIES[cell.accuracy], SEGMENTATION[cell.segmentation].rank
+    return sum(ranks) + data
 
 
 def is_hard(cell_or_record):
@@ -118,12 +119,12 @@ def is_hard(cell_or_record):
 
 def all_cells():
     return [
-        Cell(op, type, accuracy, cut.name, data)
+        Cell(op, type, accuracy, segmentation.name, data)
         for op in OPERATORS
         for type in TYPES
         if tally.OPERATORS[op].takes(type)
         for accuracy in accuracies_of(op, type)
-        for cut in CUTS
+        for segmentation in SEGMENTATIONS
         for data in kinds_of(op, type)
     ]
 
@@ -140,9 +141,9 @@ def in_order(cells, together=500, steep=3):
     draw = random.Random(7)
     order = sorted(cells, key=lambda cell: draw.expovariate(1) * steep ** rank(cell))
     parts = (order[k : k + together] for k in range(0, len(order), together))
-    return [cell for part in parts for cell in sorted(part, key=lambda cell: (cell.type, cell.data, cell.cut))]
+    return [cell for part in parts for cell in sorted(part, key=lambda cell: (cell.type, cell.data, cell.segmentation))]
 
 
 def kernel(cell):
     """What is compiled for it."""
-    return cell.op, cell.type, cell.accuracy, CUT[cell.cut].form
+    return cell.op, cell.type, cell.accuracy, SEGMENTATION[cell.segmentation].form

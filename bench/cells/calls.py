@@ -3,7 +3,7 @@
 import collections
 
 from cells import lengths
-from cells.axes import CUT, tally
+from cells.axes import SEGMENTATION, tally
 
 Shape = collections.namedtuple("Shape", "values results rows index index_bytes segments")
 DONE = ("OK", "EMPTY", "OVERFLOW")  # all results are written
@@ -20,9 +20,9 @@ def contexts(**options):
     return {accuracy: made[word] for accuracy, word in BEST.items()}
 
 
-def shape_of(cut, count, index_of):
-    """How a cut of `count` values looks; index_of(form, kind, count) gives (an index with .nbytes, segments)."""
-    form, shape = CUT[cut].form, CUT[cut].shape
+def shape_of(segmentation, count, index_of):
+    """What a segmentation of `count` values is; index_of(form, kind, count) gives (an index with .nbytes, segments)."""
+    form, shape = SEGMENTATION[segmentation].form, SEGMENTATION[segmentation].shape
     if form == "whole":
         return Shape(count, 1, None, None, 0, 1)
     if form == "rows":
@@ -45,12 +45,12 @@ def bytes_of(context, cell, shape):
     return shape.values * tally.TYPES[cell.type].size * inputs + shape.index_bytes + result_bytes(context, cell, shape)
 
 
-def segments_of(cut, shape, index_address):
-    form = CUT[cut].form
+def segments_of(segmentation, shape, index_address):
+    form = SEGMENTATION[segmentation].form
     if form == "rows":
         outer, length, inner = shape.rows
-        return tally.Segments(tally.CUTS["rows"], None, 0, outer, length, inner)
-    return tally.Segments(tally.CUTS[form], index_address, tally.TYPES["i32"].number, shape.segments, 0, 0)
+        return tally.Segments(tally.SEGMENTATIONS["rows"], None, 0, outer, length, inner)
+    return tally.Segments(tally.SEGMENTATIONS[form], index_address, tally.TYPES["i32"].number, shape.segments, 0, 0)
 
 
 def call(context, cell, shape, inputs, index_address, out_address):
@@ -60,10 +60,10 @@ def call(context, cell, shape, inputs, index_address, out_address):
     out = tally.Array(out_address, 0, shape.results, 0)
     pair = "_pair" if len(arrays) == 2 else ""
     handle, number = context.handle, tally.OPERATORS[cell.op].number
-    if CUT[cell.cut].form == "whole":
+    if SEGMENTATION[cell.segmentation].form == "whole":
         function, arguments = getattr(tally.lib, "tally_reduce" + pair), (handle, number, *arrays, out)
     else:
-        segments = segments_of(cell.cut, shape, index_address)
+        segments = segments_of(cell.segmentation, shape, index_address)
         function = getattr(tally.lib, "tally_reduce_segments" + pair)
         arguments = (handle, number, *arrays, segments, out)
 

@@ -19,7 +19,7 @@ def name_of(record):
 
 
 def full_name(record):
-    return f"{name_of(record)}, {record['cut']}, {record['data']}"
+    return f"{name_of(record)}, {record['segmentation']}, {record['data']}"
 
 
 def worst_by(records, key):
@@ -50,12 +50,12 @@ def row_names():
 
 
 def maps(records):
-    rows, cuts, data = row_names(), list(axes.CUT), list(axes.DATA)
-    cut = lambda record: record["cut"]
+    rows, segmentations, data = row_names(), list(axes.SEGMENTATION), list(axes.DATA)
+    segmentation = lambda record: record["segmentation"]
     for title, hard in (("ordinary data", False), ("hard data", True)):
         some = [record for record in records if axes.is_hard(record) == hard]
         if some:
-            yield make_map(f"Worst share of {title}, by segmentation", some, name_of, cut, rows, cuts)
+            yield make_map(f"Worst share of {title}, by segmentation", some, name_of, segmentation, rows, segmentations)
     yield make_map(
         "Worst share of all segmentations, by data", records, name_of, lambda record: record["data"], rows, data
     )
@@ -95,11 +95,14 @@ def cliffs(records, part=1 / 3):
     found = []
     for record in records:
         key = axes.Cell(*(record[axis] for axis in axes.Cell._fields))
-        k = axes.CUTS.index(axes.CUT[key.cut])
+        k = axes.SEGMENTATIONS.index(axes.SEGMENTATION[key.segmentation])
         near = [
-            axes.CUTS[j] for j in (k - 1, k + 1) if 0 <= j < len(axes.CUTS) and axes.CUTS[j].form == axes.CUTS[k].form
+            axes.SEGMENTATIONS[j]
+            for j in (k - 1, k + 1)
+            if 0 <= j < len(axes.SEGMENTATIONS) and axes.SEGMENTATIONS[j].form == axes.SEGMENTATIONS[k].form
         ]
-        around = [shares[key._replace(cut=cut.name)] for cut in near if key._replace(cut=cut.name) in shares]
+        beside = [key._replace(segmentation=segmentation.name) for segmentation in near]
+        around = [shares[one] for one in beside if one in shares]
         if around and record["share"] < part * min(around):
             found.append((record["share"] / min(around), record))
     return [record for _, record in sorted(found, key=lambda pair: pair[0])]
@@ -138,12 +141,13 @@ def by_cut(records):
         "fast": lambda record: record["accuracy"] == "fast",
         "operators without a choice": lambda record: record["accuracy"] == "only",
     }
-    found = {group: worst_by(filter(takes, records), lambda record: record["cut"]) for group, takes in groups.items()}
+    of = lambda record: record["segmentation"]
+    found = {group: worst_by(filter(takes, records), of) for group, takes in groups.items()}
     rows = []
-    for cut in axes.CUT:
-        worst = [found[group].get(cut) for group in groups]
+    for segmentation in axes.SEGMENTATION:
+        worst = [found[group].get(segmentation) for group in groups]
         if any(worst):
-            rows.append([cut, *(f"{share_text(r)} {r['op']} {r['type']}" if r else "" for r in worst)])
+            rows.append([segmentation, *(f"{share_text(r)} {r['op']} {r['type']}" if r else "" for r in worst)])
     return table(["", *groups], rows)
 
 
@@ -169,7 +173,7 @@ def peers_table(records):
                     len(some),
                     behind,
                     f"{some[len(some) // 2]['ratio']:.2f}",
-                    f"{some[0]['ratio']:.2f} {some[0]['cut']} ({some[0]['peer']})",
+                    f"{some[0]['ratio']:.2f} {some[0]['segmentation']} ({some[0]['peer']})",
                 ]
             )
     return table(["", "shapes", "behind", "median", "worst"], rows) if rows else ""

@@ -23,7 +23,9 @@ import time
 
 from cells import axes, calls, report
 
-FIELDS = ("op type accuracy cut data rank values segments bytes seconds repeats share peer peer_seconds ratio").split()
+FIELDS = (
+    "op type accuracy segmentation data rank values segments bytes seconds repeats share peer peer_seconds ratio"
+).split()
 NUMBERS = {"rank": int, "values": int, "segments": int, "bytes": int, "repeats": int}
 NUMBERS.update(dict.fromkeys(("seconds", "share", "peer_seconds", "ratio"), float))
 LONG = 0.1  # a call that takes as many seconds is not repeated
@@ -59,14 +61,16 @@ def options_of(description, seconds, log2, peers, add=lambda parser: None):
         ("op", axes.OPERATORS),
         ("type", axes.TYPES),
         ("accuracy", axes.ACCURACIES),
-        ("cut", axes.CUT),
+        ("segmentation", axes.SEGMENTATION),
         ("data", axes.DATA),
     ):
         parser.add_argument(
             f"--{axis}",
-            type=some_of(table, "," if axis != "cut" else ";"),
+            type=some_of(table, "," if axis != "segmentation" else ";"),
             default=[],
-            help=f"some of {', '.join(table)}" if axis != "cut" else "some of those that --list prints, by ';'",
+            help=f"some of {', '.join(table)}"
+            if axis != "segmentation"
+            else "some of those that --list prints, by ';'",
         )
     parser.add_argument("--list", action="store_true", help="print the segmentations and how many cells each rank has")
     parser.add_argument(
@@ -91,13 +95,13 @@ def options_of(description, seconds, log2, peers, add=lambda parser: None):
 
 
 def chosen(options):
-    only = {axis: getattr(options, axis) for axis in ("op", "type", "accuracy", "cut", "data")}
+    only = {axis: getattr(options, axis) for axis in ("op", "type", "accuracy", "segmentation", "data")}
     return [cell for cell in axes.in_order(axes.chosen(axes.all_cells(), only)) if axes.rank(cell) <= options.rank]
 
 
 def list_cells(cells):
-    for cut in axes.CUTS:
-        print(f"{cut.rank}  {cut.form:8} {cut.name}")
+    for segmentation in axes.SEGMENTATIONS:
+        print(f"{segmentation.rank}  {segmentation.form:8} {segmentation.name}")
     ranks = collections.Counter(map(axes.rank, cells))
     for rank, number in sorted(ranks.items()):
         print(f"rank {rank:2}: {number:6} cells")
@@ -142,7 +146,7 @@ class Bench:
 
     def measure(self, cell):
         machine, context = self.machine, self.machine.contexts[cell.accuracy]
-        shape = calls.shape_of(cell.cut, machine.count, machine.index)
+        shape = calls.shape_of(cell.segmentation, machine.count, machine.index)
         works = self.works(cell, shape, context)
         seconds, repeats = machine.seconds(works)
         size = calls.bytes_of(context, cell, shape)

@@ -51,18 +51,18 @@ class Tally:
         if status:
             raise RuntimeError(tally.lib.tally_message().decode())
 
-    def reduce(self, op, type_name, x, cut, out):
+    def reduce(self, op, type_name, x, segmentation, out):
         number = tally.TYPES[type_name].number
         array = tally.Array(x.data_ptr(), number, x.numel(), 0)
         result = tally.Array(out.data_ptr(), 0, out.numel(), 0)
         code = tally.OPERATORS[op].number
-        return lambda: self.check(tally.lib.tally_reduce_segments(self.context, code, array, cut, result))
+        return lambda: self.check(tally.lib.tally_reduce_segments(self.context, code, array, segmentation, result))
 
-    def plan(self, type_name, vectors, cut):
+    def plan(self, type_name, vectors, segmentation):
         plan = ctypes.c_void_p()
         self.check(
             tally.lib.tally_plan_open(
-                self.context, tally.TYPES[type_name].number, ctypes.c_int64(vectors), cut, ctypes.byref(plan)
+                self.context, tally.TYPES[type_name].number, ctypes.c_int64(vectors), segmentation, ctypes.byref(plan)
             )
         )
         return plan
@@ -146,8 +146,8 @@ def main():
                 size,
                 t.reduce(options.op, options.type, x, segments(BEGIN_END, begins, count, features, ends), out),
             )
-            cut = segments(UNSORTED, shuffled, count, features)
-            tell(features, f"unsorted {accuracy}", size, t.reduce(options.op, options.type, x, cut, out))
+            segmentation = segments(UNSORTED, shuffled, count, features)
+            tell(features, f"unsorted {accuracy}", size, t.reduce(options.op, options.type, x, segmentation, out))
             plan = t.plan(options.type, vectors, segments(UNSORTED, shuffled, count, 0))
             planned = tally.Segments(PLANNED, None, 0, 0, 0, features, None, 0, plan)
             tell(

@@ -3,7 +3,7 @@ behind a pause in which they are put on the stream, so that the host's time is n
 turns that exceed the L2 four times.
 
     bench/gpu/matrix [--seconds 540] [--log2 26]
-                     [--op sum,var] [--type f32] [--cut "whole;rows of 64"] [--data normal]
+                     [--op sum,var] [--type f32] [--segmentation "whole;rows of 64"] [--data normal]
     bench/gpu/matrix --torch            shapes of rows and small arrays beside PyTorch, on a stream and in a graph
     bench/gpu/matrix --list             what there is to measure
 """
@@ -162,7 +162,7 @@ class Gpu:
         return late
 
     def peer(self, cell, shape):
-        form, dtype = axes.CUT[cell.cut].form, torch_calls.TYPES[cell.type]
+        form, dtype = axes.SEGMENTATION[cell.segmentation].form, torch_calls.TYPES[cell.type]
         size = self.count * values.size(cell.type)
         whole = self.values(cell.type, cell.data, False)
         windows = [part.view(dtype)[: shape.values] for part in whole.split(size)]
@@ -172,7 +172,7 @@ class Gpu:
             ]
         floats = axes.tally.TYPES[cell.type].kind == "float"
         if form == "offsets" and cell.op in torch_calls.SEGMENTS and floats:
-            offsets = self.kept.get((cell.cut, "i64"), shape.index.long, lambda tensor: tensor.nbytes)
+            offsets = self.kept.get((cell.segmentation, "i64"), shape.index.long, lambda tensor: tensor.nbytes)
             return "segment_reduce", [torch_calls.of_segments(cell.op, x, offsets) for x in windows]
         return None
 
@@ -208,5 +208,5 @@ def add_options(parser):
 if __name__ == "__main__":
     chosen = run.options_of(__doc__, 540, 26, 5, add_options)
     if chosen.shape and not chosen.torch:
-        sys.exit("--shape is for --torch: without it --cut chooses")
+        sys.exit("--shape is for --torch: without it --segmentation chooses")
     sys.exit(torch_shapes.main(chosen) if chosen.torch else run.main(chosen, Gpu, BEGAN))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What bench_segments measured: a table, a row for each contender, the share of the plain pass for each cut, a chart of
-them, and one of equal segments by their length.
+"""What bench_segments measured: a table (a row for each contender, its share of the plain pass by segmentation), a
+chart of that, and one of equal segments by their length.
 
     bench/gpu/segments_table.py FILE.jsonl [CHART.svg [CURVE.svg]]
 """
@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 TITLES = {"=1": "all 1", "=3": "all 3", "power": "power law", "half and threes": "half, and threes"}
-CUTS = [
+SEGMENTATIONS = [
     "one",
     "10 to 50",
     "=3",
@@ -30,8 +30,8 @@ BARS = [  # of the chart: who, type, form, color, caption
 ]
 
 
-def title(cut):
-    return TITLES.get(cut, "all " + cut[1:] if cut.startswith("=") else cut)
+def title(segmentation):
+    return TITLES.get(segmentation, "all " + segmentation[1:] if segmentation.startswith("=") else segmentation)
 
 
 def load(path):
@@ -39,15 +39,15 @@ def load(path):
     for line in open(path):
         one = json.loads(line)
         rows.setdefault((one["who"], one["op"], one["type"], one["form"]), {})[one["segments"]] = one
-    return rows, [cut for cut in CUTS if any(cut in row for row in rows.values())]
+    return rows, [segmentation for segmentation in SEGMENTATIONS if any(segmentation in row for row in rows.values())]
 
 
-def table(rows, cuts):
-    print("| | " + " | ".join(title(cut) for cut in cuts) + " |\n| --- |" + " ---: |" * len(cuts))
+def table(rows, segmentations):
+    print("| | " + " | ".join(map(title, segmentations)) + " |\n| --- |" + " ---: |" * len(segmentations))
     for key, row in rows.items():
         cells = []
-        for cut in cuts:
-            one = row.get(cut)
+        for segmentation in segmentations:
+            one = row.get(segmentation)
             if one is None or one["us"] < 0:
                 cells.append("")
             elif key[0].startswith("plain"):
@@ -56,19 +56,19 @@ def table(rows, cuts):
                 cells.append("%.3f%s" % (one["share"], " WRONG" if one["note"].startswith("OTHER") else ""))
         print("| %s | %s |" % (" ".join(key), " | ".join(cells)))
     for key, row in rows.items():
-        for cut, one in row.items():
+        for segmentation, one in row.items():
             if one["note"]:
-                print("%s, %s: %s" % (" ".join(key), cut, one["note"]))
+                print("%s, %s: %s" % (" ".join(key), segmentation, one["note"]))
 
 
-def chart(style, rows, cuts, path):
+def chart(style, rows, segmentations, path):
     figure, axis = style.plt.subplots(figsize=(12, 4), constrained_layout=True)
     for k, (who, kind, form, color, caption) in enumerate(BARS):
         row = rows.get((who, "sum", kind, form), {})
-        shares = [row[cut]["share"] if cut in row else 0 for cut in cuts]
-        axis.bar([i + (k - 2) / 6 for i in range(len(cuts))], shares, 1 / 6, color=color, label=caption)
+        shares = [row[segmentation]["share"] if segmentation in row else 0 for segmentation in segmentations]
+        axis.bar([i + (k - 2) / 6 for i in range(len(segmentations))], shares, 1 / 6, color=color, label=caption)
     axis.axhline(0.9, color="#999999", linewidth=0.7, linestyle="--")
-    axis.set_xticks(range(len(cuts)), [title(cut) for cut in cuts])
+    axis.set_xticks(range(len(segmentations)), [title(segmentation) for segmentation in segmentations])
     axis.set_title("Sum of 2^28 f32 in segments: share of a plain pass over as many bytes (dashed: 0.9)")
     axis.legend(frameon=False, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.08))
     figure.savefig(path, metadata={"Date": None})
@@ -79,9 +79,9 @@ def curve(style, rows, path):
     for who, kind, form, color, caption in BARS[:2]:
         row = rows.get((who, "sum", kind, form), {})
         points = sorted(
-            (int(cut[1:]) if cut[0] == "=" else one["values"], one["share"])
-            for cut, one in row.items()
-            if cut[0] == "=" or cut == "one"
+            (int(segmentation[1:]) if segmentation[0] == "=" else one["values"], one["share"])
+            for segmentation, one in row.items()
+            if segmentation[0] == "=" or segmentation == "one"
         )
         axis.plot(
             [length for length, _ in points],
@@ -102,14 +102,14 @@ def curve(style, rows, path):
     figure.savefig(path, metadata={"Date": None})
 
 
-def charts(rows, cuts, path, curve_path=None):
+def charts(rows, segmentations, path, curve_path=None):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
     try:
         import chart as style  # bench/chart.py
     except ImportError as reason:
         print(f"no chart: {reason} (Debian: python3-matplotlib)")
         return
-    chart(style, rows, cuts, path)
+    chart(style, rows, segmentations, path)
     if curve_path is not None:
         curve(style, rows, curve_path)
 

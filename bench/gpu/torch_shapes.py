@@ -83,7 +83,7 @@ class Bench:
         for accuracy in axes.accuracies_of(op, type):
             cell = axes.Cell(
                 op, type, accuracy, "whole" if whole else "rows of 64", "normal"
-            )  # of the cut only the form counts
+            )  # of the segmentation only the form counts
             context = self.contexts[accuracy]
             if calls.result_bytes(context, cell, shape) > self.out.numel():
                 raise calls.Failure("no room for the results")

@@ -19,7 +19,7 @@ def one(contexts, op, type, accuracy, form):
     if form == "whole":
         status = lib.tally_warm(*words)
     else:
-        status = lib.tally_warm_segments(*words, axes.tally.CUTS[form])
+        status = lib.tally_warm_segments(*words, axes.tally.SEGMENTATIONS[form])
     return f"not compiled: {lib.tally_message().decode()}" if status else None
 
 

@@ -55,7 +55,7 @@ STATUSES = {int(row[1]): row[0] for row in rows("TALLY_STATUSES")}
 STRUCT = len(TYPES) + 1
 NANS = {"propagate": 0, "skip": 1, "total": 2}
 ACCURACIES = {"best": 0, "fast": 1, "exact": 2}
-CUTS = {"offsets": 0, "lengths": 1, "segment_ids": 2, "rows": 3}
+SEGMENTATIONS = {"offsets": 0, "lengths": 1, "segment_ids": 2, "rows": 3}
 
 # Values as they lie in memory: f16, bf16 and bool as their bits.
 RAW = {t: {"bool": "u1", "f16": "u2", "bf16": "u2"}.get(t, row.numpy) for t, row in TYPES.items()}
@@ -201,14 +201,15 @@ class Context:
         call = lib.tally_reduce if y is None else lib.tally_reduce_pair
         return Results(call(self.handle, number_of(op), *inputs, sink), data, size)
 
-    def segments(self, op, type_name, x, cut, index=None, count=None, length=0, inner=1, y=None, out=None):
-        if cut == "rows":
-            segments = Segments(CUTS[cut], None, 0, count, length, inner)
+    def segments(self, op, type_name, x, segmentation, index=None, count=None, length=0, inner=1, y=None, out=None):
+        if segmentation == "rows":
+            segments = Segments(SEGMENTATIONS[segmentation], None, 0, count, length, inner)
             results = count * inner
         else:
-            count = {"offsets": len(index) - 1, "lengths": len(index), "segment_ids": count}[cut]
+            count = {"offsets": len(index) - 1, "lengths": len(index), "segment_ids": count}[segmentation]
             kind = TYPES["i32" if index.dtype == np.int32 else "i64"].number
-            segments = Segments(CUTS[cut], index.ctypes.data if index.size else None, kind, count, 0, 0)
+            address = index.ctypes.data if index.size else None
+            segments = Segments(SEGMENTATIONS[segmentation], address, kind, count, 0, 0)
             results = count
         data, size, sink = self.room(op, type_name, out, results)
         inputs = [describe(type_of(type_name), v) for v in (x, y) if v is not None]

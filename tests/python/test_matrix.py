@@ -20,8 +20,8 @@ from cells import axes, calls, keep, lengths, report, run, svg, values  # noqa: 
 COUNT = 1 << 16
 
 
-def cell(op="sum", type="f32", accuracy="exact", cut="whole", data="normal"):
-    return axes.Cell(op, type, accuracy, cut, data)
+def cell(op="sum", type="f32", accuracy="exact", segmentation="whole", data="normal"):
+    return axes.Cell(op, type, accuracy, segmentation, data)
 
 
 # ---- axes ----
@@ -37,12 +37,12 @@ def test_cells_are_legal_and_all_there_are():
     for axis, names in (
         ("op", axes.OPERATORS),
         ("type", axes.TYPES),
-        ("cut", axes.CUT),
+        ("segmentation", axes.SEGMENTATION),
         ("data", axes.DATA),
         ("accuracy", axes.ACCURACIES),
     ):
         assert {getattr(one, axis) for one in cells} == set(names)
-    for op, type, accuracy, _, data in {one._replace(cut="") for one in cells}:
+    for op, type, accuracy, _, data in {one._replace(segmentation="") for one in cells}:
         assert tally.OPERATORS[op].takes(type)
         assert (accuracy == "only") != tally.OPERATORS[op].exact(type)
         assert data in ("zeros", "normal", "any bits", "signs") or tally.TYPES[type].kind == "float"
@@ -56,12 +56,17 @@ def test_order_is_a_sample_that_begins_with_low_ranks():
     all_of = collections.Counter(map(axes.rank, cells))
     parts = [first[rank] / all_of[rank] for rank in range(6)]
     assert parts == sorted(parts, reverse=True) and parts[0] > 0.95
-    for axis, names in (("op", axes.OPERATORS), ("type", axes.TYPES), ("cut", axes.CUT), ("data", axes.DATA)):
+    for axis, names in (
+        ("op", axes.OPERATORS),
+        ("type", axes.TYPES),
+        ("segmentation", axes.SEGMENTATION),
+        ("data", axes.DATA),
+    ):
         assert {getattr(one, axis) for one in order[:5000]} == set(names)
 
 
 def test_chosen_by_axis():
-    only = {"op": ["sum"], "type": ["f32", "u8"], "cut": ["whole"], "data": ["normal"], "accuracy": []}
+    only = {"op": ["sum"], "type": ["f32", "u8"], "segmentation": ["whole"], "data": ["normal"], "accuracy": []}
     assert set(axes.chosen(axes.all_cells(), only)) == {cell(), cell(accuracy="fast"), cell(type="u8", accuracy="only")}
 
 
@@ -71,7 +76,7 @@ def test_chosen_by_axis():
         (["--op", "sum,summ"], "there is no 'summ'; there are sum, mean, var"),
         (["--type", "f31"], "there is no 'f31'; there are f32"),
         (["--accuracy", "quick"], "there is no 'quick'; there are exact, fast, only"),
-        (["--cut", "whole;rows of 65"], "there is no 'rows of 65'; there are whole; 3 rows"),
+        (["--segmentation", "whole;rows of 65"], "there is no 'rows of 65'; there are whole; 3 rows"),
         (["--data", "odd"], "there is no 'odd'; there are normal"),
         (["--op", "and", "--type", "f32"], "no operator takes such a type"),
     ],
@@ -87,13 +92,13 @@ def test_what_the_table_does_not_have_is_refused(words, why, monkeypatch, capsys
 
 
 @pytest.mark.parametrize(
-    "cut", [cut for cut in axes.CUTS if cut.form not in ("rows", "whole")], ids=lambda cut: cut.name
+    "segmentation", [one for one in axes.SEGMENTATIONS if one.form not in ("rows", "whole")], ids=lambda one: one.name
 )
-def test_segments_fill_the_array(cut):
-    index, segments = lengths.index(cut.form, cut.shape, COUNT)
+def test_segments_fill_the_array(segmentation):
+    index, segments = lengths.index(segmentation.form, segmentation.shape, COUNT)
     assert index.dtype == np.int32
     x = np.ones(COUNT, np.float32)
-    found = tally.Context().segments("count", "f32", x, cut.form, index, count=segments)
+    found = tally.Context().segments("count", "f32", x, segmentation.form, index, count=segments)
     assert sum(int.from_bytes(one, "little") for one in found.bytes) == COUNT and len(found.bytes) == segments
 
 
@@ -192,35 +197,41 @@ class Machine:
 
 def test_bytes_are_values_index_and_results():
     context = calls.contexts(threads=1)["exact"]
-    of = lambda **axis: calls.bytes_of(context, cell(**axis), calls.shape_of(cell(**axis).cut, 1024, lengths.index))
+    shape = lambda one: calls.shape_of(one.segmentation, 1024, lengths.index)
+    of = lambda **axis: calls.bytes_of(context, cell(**axis), shape(cell(**axis)))
     assert of() == 4096 + 4
-    assert of(cut="each 8") == 4096 + 4 * 129 + 4 * 128
-    assert of(op="dot", cut="each 8") == 2 * 4096 + 4 * 129 + 4 * 128
-    assert of(cut="ids, each 3") == 4096 + 4096 + 4 * 342
-    assert of(op="stats", cut="rows of 64") == 4096 + 16 * 48
-    assert of(op="minmax", type="u8", cut="first x 8") == 1024 + 8 * 2
+    assert of(segmentation="each 8") == 4096 + 4 * 129 + 4 * 128
+    assert of(op="dot", segmentation="each 8") == 2 * 4096 + 4 * 129 + 4 * 128
+    assert of(segmentation="ids, each 3") == 4096 + 4096 + 4 * 342
+    assert of(op="stats", segmentation="rows of 64") == 4096 + 16 * 48
+    assert of(op="minmax", type="u8", segmentation="first x 8") == 1024 + 8 * 2
 
 
 @pytest.mark.parametrize(
     "one",
-    [cell(op, cut=cut) for op in ("sum", "dot", "minmax") for cut in ("whole", "first x 8", "each 3", "ids, each 3")],
-    ids=lambda one: f"{one.op} {one.cut}",
+    [
+        cell(op, segmentation=name)
+        for op in ("sum", "dot", "minmax")
+        for name in ("whole", "first x 8", "each 3", "ids, each 3")
+    ],
+    ids=lambda one: f"{one.op} {one.segmentation}",
 )
 def test_a_cell_is_the_call_it_names(one):
     machine, on = Machine(), tally.Context()
     one = one._replace(accuracy=axes.accuracies_of(one.op, one.type)[0])
-    shape = calls.shape_of(one.cut, COUNT, lengths.index)
+    shape = calls.shape_of(one.segmentation, COUNT, lengths.index)
     works = run.Bench(machine, -1).works(one, shape, machine.contexts[one.accuracy])
     works[0]()
     x, y = (values.block("f32", "normal", seed, COUNT) for seed in (1, 2))
     y = y if one.op == "dot" else None
-    if one.cut == "whole":
+    if one.segmentation == "whole":
         wanted = on.reduce(one.op, "f32", x, y)
     elif shape.rows:
         outer, length, inner = shape.rows
         wanted = on.segments(one.op, "f32", x, "rows", None, outer, length, inner, y=y)
     else:
-        wanted = on.segments(one.op, "f32", x, axes.CUT[one.cut].form, shape.index, shape.segments, y=y)
+        form = axes.SEGMENTATION[one.segmentation].form
+        wanted = on.segments(one.op, "f32", x, form, shape.index, shape.segments, y=y)
     found = b"".join(wanted.bytes)
     assert machine.out.tobytes()[: len(found)] == found and len(found) == calls.result_bytes(
         machine.contexts["exact"], one, shape
@@ -230,7 +241,12 @@ def test_a_cell_is_the_call_it_names(one):
 def test_records_are_kept_and_read_again(tmp_path):
     machine, log = Machine(), run.Log(tmp_path / "m.tsv")
     bench = run.Bench(machine, 99)
-    cells = [cell(), cell(accuracy="fast"), cell(op="max", accuracy="only", cut="each 3"), cell(cut="first x 2^20")]
+    cells = [
+        cell(),
+        cell(accuracy="fast"),
+        cell(op="max", accuracy="only", segmentation="each 3"),
+        cell(segmentation="first x 2^20"),
+    ]
     records, left = run.measure_all(bench, cells, None, log)
     log.end({"name": "x"})
     assert [record["op"] for record in records] == ["sum", "sum", "max"] and left == {
@@ -240,8 +256,8 @@ def test_records_are_kept_and_read_again(tmp_path):
     assert records[0]["ratio"] == 1 and records[2]["ratio"] is None and machine.peers == 2
     again, about = run.load(tmp_path / "m.tsv")
     assert about == {"name": "x"} and len(again) == 3
-    assert {k: again[0][k] for k in ("op", "cut", "values", "repeats", "peer")} == {
-        k: records[0][k] for k in ("op", "cut", "values", "repeats", "peer")
+    assert {k: again[0][k] for k in ("op", "segmentation", "values", "repeats", "peer")} == {
+        k: records[0][k] for k in ("op", "segmentation", "values", "repeats", "peer")
     }
     assert again[0]["share"] == pytest.approx(records[0]["share"], rel=1e-4)
 
@@ -278,7 +294,7 @@ def test_a_whole_run(tmp_path, capsys):
         op=["sum", "var"],
         type=["f32"],
         accuracy=[],
-        cut=[],
+        segmentation=[],
         data=[],
         log2=16,
     )
@@ -288,6 +304,7 @@ def test_a_whole_run(tmp_path, capsys):
     for ending in ("tsv", "md", "svg"):
         assert (tmp_path / f"matrix-machine.{ending}").stat().st_size > 500
     before = (tmp_path / "matrix-machine.md").read_text()
+    assert "\n## The ten worst cells\n" in before
     options.report = [tmp_path / "matrix-machine.tsv"]
     assert run.main(options, None, 0) == 0
     assert [line[:12] for line in (tmp_path / "matrix-machine.md").read_text().splitlines()] == [
@@ -336,12 +353,12 @@ def record(share, ratio=None, **axis):
 
 RECORDS = [
     record(0.9),
-    record(0.5, 2.0, cut="each 3"),
-    record(0.012, 0.5, cut="each 6"),
-    record(0.6, 1.5, cut="each 8"),
-    record(0.3, cut="each 8", data="wide"),
-    record(0.7, accuracy="fast", cut="each 8"),
-    record(0.8, op="max", accuracy="only", cut="each 8"),
+    record(0.5, 2.0, segmentation="each 3"),
+    record(0.012, 0.5, segmentation="each 6"),
+    record(0.6, 1.5, segmentation="each 8"),
+    record(0.3, segmentation="each 8", data="wide"),
+    record(0.7, accuracy="fast", segmentation="each 8"),
+    record(0.8, op="max", accuracy="only", segmentation="each 8"),
 ]
 
 
@@ -350,11 +367,11 @@ def test_worst_cells_come_first():
 
 
 def test_cliffs_stand_out_from_their_neighbours():
-    assert [one["cut"] for one in report.cliffs(RECORDS)] == ["each 6"]
+    assert [one["segmentation"] for one in report.cliffs(RECORDS)] == ["each 6"]
 
 
 def test_maps_have_the_worst_of_each_cell():
-    ordinary, hard, by_data = report.maps([*RECORDS, record(0.4, cut="each 8", data="zeros")])
+    ordinary, hard, by_data = report.maps([*RECORDS, record(0.4, segmentation="each 8", data="zeros")])
     assert ordinary.shares["sum f32 exact", "each 8"] == 0.4 and hard.shares["sum f32 exact", "each 8"] == 0.3
     assert ordinary.rows == ["sum f32 exact", "sum f32 fast", "max f32"]
     assert ordinary.columns == ["whole", "each 3", "each 6", "each 8"]
