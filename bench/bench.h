@@ -15,18 +15,18 @@ extern "C" {
 #endif
 
 #define BENCH_EXPORT __attribute__((visibility("default")))
-#define BENCH_WHOLE (-1) /* bench_job.cut: no segments */
+#define BENCH_WHOLE (-1) /* bench_job.kind: no segments */
 #define BENCH_ANY (-1)   /* bench_row.op, .type: takes all of them */
 
 /* One reduction. The layout is repeated in harness.py (class Job). */
 typedef struct bench_job {
-    const void *left, *right, *index; /* right: second input of dot, or NULL; index: the cut's, or NULL */
+    const void *left, *right, *index; /* right: second input of dot, or NULL; index: of the segments, or NULL */
     void *out;
     int64_t count;                                           /* values in left, and in right */
     int64_t left_bytes, right_bytes, index_bytes, out_bytes; /* what a pass over the job reads, and writes */
     int64_t segments, length, inner;                         /* as in tally_segments */
     int32_t op, type;                                        /* TALLY_SUM ..., TALLY_F32 ... */
-    int32_t cut, index_type;                                 /* TALLY_OFFSETS ..., or BENCH_WHOLE */
+    int32_t kind, index_type;                                /* TALLY_OFFSETS ..., or BENCH_WHOLE */
     int32_t threads, accuracy;
     int32_t streams, ahead; /* shape of the plain read: streams per thread (1, 2, 4, 8), bytes prefetched ahead */
 } bench_job;
@@ -38,7 +38,7 @@ typedef double (*bench_function)(const bench_job *job);
 typedef struct bench_row {
     const char *family, *via;
     int32_t op, type;
-    int32_t segmented; /* 0: whole arrays; 32, 64: offsets of so many bits; BENCH_ANY: every cut */
+    int32_t segmented; /* 0: whole arrays; 32, 64: offsets of so many bits; BENCH_ANY: every segmentation */
     bench_function run;
 } bench_row;
 

@@ -59,7 +59,7 @@ class Bench:
     def best_shapes(self, threads):
         if threads not in self.shapes:
             self.progress.say(f"plain read, {threads} threads: choosing among {len(SHAPES)} shapes")
-            job = Job(left=self.data.address, left_bytes=self.data.size, cut=WHOLE, threads=threads)
+            job = Job(left=self.data.address, left_bytes=self.data.size, kind=WHOLE, threads=threads)
             trials = harness.measure([from_c(self.library.plain, job.but(streams=s, ahead=a)) for s, a in SHAPES], 3)
             ranked = sorted(range(len(SHAPES)), key=lambda k: trials[k]["seconds"])
             self.shapes[threads] = [SHAPES[k] for k in ranked[:2]]
@@ -100,7 +100,7 @@ class Bench:
             right_bytes=count * size if pair else 0,
             op=op_number,
             type=self.library.types[type],
-            cut=WHOLE,
+            kind=WHOLE,
             threads=threads or self.threads,
         )
 
@@ -186,7 +186,7 @@ class Bench:
     # ---- segments
 
     def segments(self):
-        """Uneven cuts, in each form a cut can have."""
+        """Uneven segments, in each form that they can have."""
         for type in ("f32", "f64"):
             count = min(self.data.size, self.options.segment_bytes) // self.library.size(type)
             for name, lengths in length_cases(count):
@@ -195,11 +195,11 @@ class Bench:
                 for op in ("sum", "mean", "var", "argmin", "stats"):
                     if op in self.ops and type in self.types:
                         self.fill(type)
-                        for form, cut, index in cut_forms(offsets, lengths, every=(op, type) == ("sum", "f32")):
+                        for form, kind, index in forms_of(offsets, lengths, every=(op, type) == ("sum", "f32")):
                             labels = {"op": op, "type": type, "case": name, "segments": len(lengths), "cut": form}
-                            yield from self.cut_case(labels, cut, index, offsets)
+                            yield from self.segments_case(labels, kind, index, offsets)
 
-    def cut_case(self, labels, cut, index, offsets):
+    def segments_case(self, labels, kind, index, offsets):
         op, type, segments = labels["op"], labels["type"], labels["segments"]
         size, values = self.library.size(type), int(offsets[-1])
         out = Buffer(segments * self.library.result_bytes(op, type))
@@ -214,7 +214,7 @@ class Bench:
             segments=segments,
             op=self.library.ops[op],
             type=self.library.types[type],
-            cut=cut,
+            kind=kind,
             index_type=self.library.types["i32" if index.itemsize == 4 else "i64"],
             threads=self.threads,
         )
@@ -255,7 +255,7 @@ class Bench:
             inner=inner,
             op=self.library.ops[op],
             type=self.library.types[type],
-            cut=ROWS,
+            kind=ROWS,
             threads=self.threads,
         )
         via, call = peers_numpy.ROWS[op]
@@ -289,8 +289,8 @@ def length_cases(count):
     yield "4096", np.full(count // 4096, 4096)
 
 
-def cut_forms(offsets, lengths, every):
-    """(name, cut, index array): 64-bit offsets, and where `every` form is wanted the five others."""
+def forms_of(offsets, lengths, every):
+    """(name, kind, index array): 64-bit offsets, and where `every` form is wanted the five others."""
     yield "offsets i64", OFFSETS, offsets
     if every:
         yield "offsets i32", OFFSETS, offsets.astype(np.int32)

@@ -1,4 +1,4 @@
-/* Tally as a contender: any operator, any type, any cut. Returns the status; the result is in job->out. */
+/* Tally as a contender: any operator, any type, any segmentation. Returns the status; the result is in job->out. */
 #include "bench.h"
 
 #define MOST_THREADS 1024
@@ -30,18 +30,18 @@ static double run_tally(const bench_job *job) {
     if (status) return (double)status;
     const tally_type type = (tally_type)job->type;
     const tally_array left = tally_in(job->left, type, job->count), right = tally_in(job->right, type, job->count);
-    if (job->cut == BENCH_WHOLE) {
+    if (job->kind == BENCH_WHOLE) {
         const tally_output out = tally_out(job->out, TALLY_NATURAL, 1);
         status = job->right ? tally_reduce_pair(context, job->op, left, right, out)
                             : tally_reduce(context, job->op, left, out);
     } else {
-        const tally_segments segments = {.kind = (tally_segmentation)job->cut,
+        const tally_segments segments = {.kind = (tally_segmentation)job->kind,
                                          .index = job->index,
                                          .index_type = (tally_type)job->index_type,
                                          .count = job->segments,
                                          .length = job->length,
                                          .inner = job->inner};
-        int64_t results = job->segments * (job->cut == TALLY_ROWS ? job->inner : 1);
+        int64_t results = job->segments * (job->kind == TALLY_ROWS ? job->inner : 1);
         const tally_output out = tally_out(job->out, TALLY_NATURAL, results);
         status = job->right ? tally_reduce_segments_pair(context, job->op, left, right, segments, out)
                             : tally_reduce_segments(context, job->op, left, segments, out);

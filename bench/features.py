@@ -42,12 +42,13 @@ class Tally:
         options.threads = threads
         assert tally.lib.tally_set_options(self.context, ctypes.byref(options)) == 0
 
-    def reduce(self, op, type_name, x, cut, out):
+    def reduce(self, op, type_name, x, segmentation, out):
         number, code = tally.TYPES[type_name].number, tally.OPERATORS[op].number
         arrays = tally.Array(x.ctypes.data, number, x.size, 0), tally.Array(out.ctypes.data, 0, out.size, 0)
         whole = lambda: tally.lib.tally_reduce(self.context, code, *arrays)  # noqa: E731
-        parts = lambda: tally.lib.tally_reduce_segments(self.context, code, arrays[0], cut, arrays[1])  # noqa: E731
-        work = whole if cut is None else parts
+        given = self.context, code, arrays[0], segmentation, arrays[1]
+        parts = lambda: tally.lib.tally_reduce_segments(*given)  # noqa: E731
+        work = whole if segmentation is None else parts
         if work() != 0:
             raise RuntimeError(tally.lib.tally_message().decode())
         return work
@@ -60,10 +61,10 @@ def segments(kind, index, count, inner):
 def one_feature(random, threads, rounds=7):
     values, count = 1 << 23, 1 << 20
     x, ids, out = random.standard_normal(values), random.integers(0, count, values), np.zeros(count)
-    cut = segments(UNSORTED, ids, count, 1)
+    segmentation = segments(UNSORTED, ids, count, 1)
     contenders = {
-        "Tally, exact": Tally("best", threads).reduce("sum", "f64", x, cut, out),
-        "fast": Tally("fast", threads).reduce("sum", "f64", x, cut, out),
+        "Tally, exact": Tally("best", threads).reduce("sum", "f64", x, segmentation, out),
+        "fast": Tally("fast", threads).reduce("sum", "f64", x, segmentation, out),
         "np.bincount": lambda: np.bincount(ids, weights=x, minlength=count),
         "np.add.at": lambda: np.add.at(out, ids, x),
     }
@@ -96,8 +97,12 @@ def main():
         x = random.standard_normal((vectors, features), dtype=np.float32)
         out = np.zeros((count, features), dtype=np.float32)
         ids = random.permutation(np.repeat(np.arange(count), lengths))
-        cuts = segments(OFFSETS, offsets, count, features), segments(UNSORTED, ids, count, features)
-        works = [Tally(a, options.threads).reduce("sum", "f32", x, cut, out) for cut in cuts for a in ("fast", "best")]
+        segmentations = segments(OFFSETS, offsets, count, features), segments(UNSORTED, ids, count, features)
+        works = [
+            Tally(accuracy, options.threads).reduce("sum", "f32", x, segmentation, out)
+            for segmentation in segmentations
+            for accuracy in ("fast", "best")
+        ]
         times = [seconds(work) for work in works]
         times.append(seconds(lambda: np.add.reduceat(x, offsets[:-1], axis=0), 3))
         times.append(seconds(lambda: np.add.at(out, ids, x), 3))

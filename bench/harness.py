@@ -46,13 +46,13 @@ class Job(ctypes.Structure):
         ]
         + [
             (name, ctypes.c_int32)
-            for name in ("op", "type", "cut", "index_type", "threads", "accuracy", "streams", "ahead")
+            for name in ("op", "type", "kind", "index_type", "threads", "accuracy", "streams", "ahead")
         ]
     )
 
     def bytes(self):
         """What the job reads and writes; the one result of a whole array does not count."""
-        return self.left_bytes + self.right_bytes + self.index_bytes + (self.out_bytes if self.cut != WHOLE else 0)
+        return self.left_bytes + self.right_bytes + self.index_bytes + (self.out_bytes if self.kind != WHOLE else 0)
 
     def but(self, **changes):
         copy = Job.from_buffer_copy(self)
@@ -79,8 +79,8 @@ class Row(ctypes.Structure):
         if self.family == b"openblas" and job.count >= 2**31:  # its lengths are 32-bit
             return False
         if self.segmented in (-1, 0):
-            return self.segmented == -1 or job.cut == WHOLE
-        return job.cut == OFFSETS and self.segmented == 32 + 32 * (job.index_type == LIBRARY.types["i64"])
+            return self.segmented == -1 or job.kind == WHOLE
+        return job.kind == OFFSETS and self.segmented == 32 + 32 * (job.index_type == LIBRARY.types["i64"])
 
 
 class Library:

@@ -105,7 +105,7 @@ class Cpu:
         """Bytes in a second of the fastest shape of plain_read.c over as many bytes."""
         size = min(size, PLAIN)
         jobs = [
-            harness.Job(left=self.big.address + at, left_bytes=size, cut=harness.WHOLE, threads=self.threads)
+            harness.Job(left=self.big.address + at, left_bytes=size, kind=harness.WHOLE, threads=self.threads)
             for at in range(0, PLAIN - size + 1, size)
         ]
         of = lambda shape: [

@@ -23,13 +23,13 @@
 #define SEGMENTS(name, T, A, I)                                                   \
     static double name(const bench_job *job) {                                    \
         const T *x = job->left;                                                   \
-        const I *cut = job->index;                                                \
+        const I *offsets = job->index;                                            \
         A *out = job->out;                                                        \
         PRAGMA(omp parallel for num_threads(job->threads) schedule(dynamic, 256)) \
         for (int64_t s = 0; s < job->segments; s++) {                             \
             A a = 0;                                                              \
             PRAGMA(omp simd reduction(+ : a))                                     \
-            for (int64_t i = cut[s]; i < cut[s + 1]; i++) a += x[i];              \
+            for (int64_t i = offsets[s]; i < offsets[s + 1]; i++) a += x[i];      \
             out[s] = a;                                                           \
         }                                                                         \
         return (double)out[0];                                                    \

@@ -51,7 +51,7 @@ static uint64_t pass_share(const bench_job *job, read_function read, int k, int 
         int64_t from = share(bytes[input], k, n), to = share(bytes[input], k + 1, n);
         if (to > from) folded ^= read(inputs[input] + from, to - from, job->streams, job->ahead);
     }
-    int64_t written = job->cut == BENCH_WHOLE ? 0 : job->out_bytes;
+    int64_t written = job->kind == BENCH_WHOLE ? 0 : job->out_bytes;
     int64_t from = share(written, k, n), to = share(written, k + 1, n);
     if (to > from) memset((char *)job->out + from, 1, (size_t)(to - from));
     return folded;

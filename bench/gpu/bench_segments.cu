@@ -16,9 +16,9 @@
 #include "tally/tally.h"
 #include "timing.cuh"
 
-// ---- cuts ----
+// ---- segmentations ----
 
-struct Cut {
+struct Segmentation {
     std::string name;
     int64_t count = 0, values = 0;
     void *offsets = nullptr, *wide = nullptr, *lengths = nullptr, *segment_ids = nullptr; // i32, i64, i32, i32
@@ -76,30 +76,32 @@ static std::vector<int32_t> offsets_of(const std::string &name, int64_t values) 
     return offsets;
 }
 
-static Cut make_cut(const std::string &name, int64_t values, const std::string &forms) {
-    Cut cut;
+static Segmentation make_segmentation(const std::string &name, int64_t values, const std::string &forms) {
+    Segmentation segmentation;
     std::vector<int32_t> offsets = offsets_of(name, values);
-    cut.name = name;
-    cut.count = static_cast<int64_t>(offsets.size()) - 1;
-    cut.values = values;
-    CHECK(cudaMalloc(&cut.offsets, offsets.size() * 4));
-    CHECK(cudaMemcpy(cut.offsets, offsets.data(), offsets.size() * 4, cudaMemcpyHostToDevice));
+    segmentation.name = name;
+    segmentation.count = static_cast<int64_t>(offsets.size()) - 1;
+    segmentation.values = values;
+    CHECK(cudaMalloc(&segmentation.offsets, offsets.size() * 4));
+    CHECK(cudaMemcpy(segmentation.offsets, offsets.data(), offsets.size() * 4, cudaMemcpyHostToDevice));
     if (forms.find('6') != std::string::npos || forms.find('l') != std::string::npos) {
-        CHECK(cudaMalloc(&cut.wide, offsets.size() * 8));
-        CHECK(cudaMalloc(&cut.lengths, offsets.size() * 4));
-        widen_kernel<<<2048, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, static_cast<int64_t *>(cut.wide),
-                                    static_cast<int32_t *>(cut.lengths));
+        CHECK(cudaMalloc(&segmentation.wide, offsets.size() * 8));
+        CHECK(cudaMalloc(&segmentation.lengths, offsets.size() * 4));
+        widen_kernel<<<2048, 256>>>(static_cast<int32_t *>(segmentation.offsets), segmentation.count,
+                                    static_cast<int64_t *>(segmentation.wide),
+                                    static_cast<int32_t *>(segmentation.lengths));
     }
     if (forms.find('o') != std::string::npos) {
-        CHECK(cudaMalloc(&cut.segment_ids, static_cast<size_t>(values) * 4));
-        segment_ids_kernel<<<4096, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, values,
-                                     static_cast<int32_t *>(cut.segment_ids));
+        CHECK(cudaMalloc(&segmentation.segment_ids, static_cast<size_t>(values) * 4));
+        segment_ids_kernel<<<4096, 256>>>(static_cast<int32_t *>(segmentation.offsets), segmentation.count, values,
+                                          static_cast<int32_t *>(segmentation.segment_ids));
     }
     CHECK(cudaDeviceSynchronize());
-    return cut;
+    return segmentation;
 }
-static void free_cut(const Cut &cut) {
-    for (void *memory : {cut.offsets, cut.wide, cut.lengths, cut.segment_ids}) cudaFree(memory);
+static void free_segmentation(const Segmentation &segmentation) {
+    for (void *memory : {segmentation.offsets, segmentation.wide, segmentation.lengths, segmentation.segment_ids})
+        cudaFree(memory);
 }
 
 // ---- an operator that does not commute: affine maps of 32-bit numbers, one after the other ----
@@ -203,13 +205,14 @@ struct Bench {
     }
 
     void report(const std::string &who, const std::string &op, const std::string &type, const std::string &form,
-                const Cut &cut, int64_t bytes, double seconds, double share, const std::string &note) {
+                const Segmentation &segmentation, int64_t bytes, double seconds, double share,
+                const std::string &note) {
         std::fprintf(out,
                      "{\"segments\": \"%s\", \"who\": \"%s\", \"op\": \"%s\", \"type\": \"%s\", \"form\": \"%s\", "
                      "\"values\": %lld, \"count\": %lld, "
                      "\"bytes\": %lld, \"us\": %.2f, \"gbps\": %.1f, \"share\": %.4f, \"note\": \"%s\"}\n",
-                     cut.name.c_str(), who.c_str(), op.c_str(), type.c_str(), form.c_str(),
-                     static_cast<long long>(cut.values), static_cast<long long>(cut.count),
+                     segmentation.name.c_str(), who.c_str(), op.c_str(), type.c_str(), form.c_str(),
+                     static_cast<long long>(segmentation.values), static_cast<long long>(segmentation.count),
                      static_cast<long long>(bytes), seconds * 1e6, static_cast<double>(bytes) / seconds * 1e-9, share,
                      note.c_str());
         std::fflush(out);
@@ -217,8 +220,8 @@ struct Bench {
 
     // The first segments, by the CPU.
     std::string verify(const std::string &op_name, const std::string &type_name, tally_accuracy accuracy,
-                       const Cut &cut) {
-        int64_t count = std::min<int64_t>(cut.count, check), width = width_of(type_name);
+                       const Segmentation &segmentation) {
+        int64_t count = std::min<int64_t>(segmentation.count, check), width = width_of(type_name);
         tally_type type = type_of(type_name);
         tally_op op;
         std::vector<int32_t> offsets(static_cast<size_t>(count) + 1);
@@ -226,7 +229,7 @@ struct Bench {
         tally_context *context = nullptr;
         tally_options options = TALLY_OPTIONS_INIT;
         if (count == 0) return "";
-        CHECK(cudaMemcpy(offsets.data(), cut.offsets, offsets.size() * 4, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(offsets.data(), segmentation.offsets, offsets.size() * 4, cudaMemcpyDeviceToHost));
         while (count > 1 && offsets[static_cast<size_t>(count)] > (1 << 24)) count /= 2;
         int64_t values_here = offsets[static_cast<size_t>(count)];
         std::vector<char> host(static_cast<size_t>(values_here * width));
@@ -247,7 +250,7 @@ struct Bench {
         wrong++;
         for (int64_t s = 0; s < count; s++)
             if (std::memcmp(&got[static_cast<size_t>(s) * bytes], &due[static_cast<size_t>(s) * bytes], bytes) != 0)
-                return "OTHER BITS at segment " + std::to_string(s) + " of " + std::to_string(cut.count);
+                return "OTHER BITS at segment " + std::to_string(s) + " of " + std::to_string(segmentation.count);
         return "OTHER BITS";
     }
 
@@ -260,7 +263,8 @@ struct Bench {
         return false;
     }
 
-    void measure(const std::string &op_name, const std::string &type_name, bool exact, char form, const Cut &cut) {
+    void measure(const std::string &op_name, const std::string &type_name, bool exact, char form,
+                 const Segmentation &segmentation) {
         tally_op op;
         tally_type type = type_of(type_name);
         int64_t width = width_of(type_name);
@@ -270,7 +274,7 @@ struct Bench {
                                 : form == 'l' ? "lengths i32"
                                               : "segment ids i32";
         std::string label =
-            op_name + " " + type_name + " " + (exact ? "exact" : "fast") + " " + form_name + " " + cut.name;
+            op_name + " " + type_name + " " + (exact ? "exact" : "fast") + " " + form_name + " " + segmentation.name;
         if (!is_wanted(label)) return;
         tally_options options = TALLY_OPTIONS_INIT;
         tally_context *context = nullptr;
@@ -281,46 +285,48 @@ struct Bench {
             std::fprintf(stderr, "%s: %s\n", label.c_str(), tally_message());
             return;
         }
-        tally_segments segments = form == '3'   ? tally_offsets(cut.offsets, TALLY_I32, cut.count)
-                                  : form == '6' ? tally_offsets(cut.wide, TALLY_I64, cut.count)
-                                  : form == 'l' ? tally_lengths(cut.lengths, TALLY_I32, cut.count)
-                                                : tally_segment_ids(cut.segment_ids, TALLY_I32, cut.count);
-        int64_t read = cut.values * width + (form == 'o' ? cut.values * 4 : cut.count * (form == '6' ? 8 : 4)),
-                written = cut.count * static_cast<int64_t>(result_bytes);
+        tally_segments segments = form == '3'   ? tally_offsets(segmentation.offsets, TALLY_I32, segmentation.count)
+                                  : form == '6' ? tally_offsets(segmentation.wide, TALLY_I64, segmentation.count)
+                                  : form == 'l'
+                                      ? tally_lengths(segmentation.lengths, TALLY_I32, segmentation.count)
+                                      : tally_segment_ids(segmentation.segment_ids, TALLY_I32, segmentation.count);
+        int64_t read = segmentation.values * width +
+                       (form == 'o' ? segmentation.values * 4 : segmentation.count * (form == '6' ? 8 : 4)),
+                written = segmentation.count * static_cast<int64_t>(result_bytes);
         auto plain = [&] {
             enqueue_plain_pass(values, read, results, written, stream);
             return cudaGetLastError() == cudaSuccess;
         };
         CHECK(cudaMemset(results, 0xab, static_cast<size_t>(written)));
         auto call = [&] {
-            return tally_reduce_segments(context, op, tally_in(values, type, cut.values), segments,
-                                         tally_out(results, TALLY_NATURAL, cut.count)) == TALLY_OK;
+            return tally_reduce_segments(context, op, tally_in(values, type, segmentation.values), segments,
+                                         tally_out(results, TALLY_NATURAL, segmentation.count)) == TALLY_OK;
         };
         std::string note;
         if (!call()) note = tally_message();
         CHECK(cudaStreamSynchronize(stream));
-        if (note.empty() && check > 0) note = verify(op_name, type_name, options.accuracy, cut);
+        if (note.empty() && check > 0) note = verify(op_name, type_name, options.accuracy, segmentation);
         double share = 0, seconds = note.empty() || note[0] == 'O' ? seconds_of(call, &share, plain) : -1;
-        report(exact ? "tally exact" : "tally", op_name, type_name, form_name, cut, read + written, seconds, share,
-               note);
+        report(exact ? "tally exact" : "tally", op_name, type_name, form_name, segmentation, read + written, seconds,
+               share, note);
         tally_context_destroy(context);
         if (!peers || form != '3') return;
         seconds = seconds_of(plain, &share, nullptr);
-        report("plain pass", op_name, type_name, form_name, cut, read + written, seconds, 1, "");
+        report("plain pass", op_name, type_name, form_name, segmentation, read + written, seconds, 1, "");
         for (int k = 0; k < segment_peer_count(); k++) {
             const SegmentPeer *peer = segment_peer(k);
             if (op_name != peer->op || type_name != peer->type) continue;
-            if (peer->by_key && cut.segment_ids == nullptr) continue;
+            if (peer->by_key && segmentation.segment_ids == nullptr) continue;
             auto theirs = [&] {
-                size_t room = temp_bytes;
-                return peer->run(temp, &room, values, cut.offsets, cut.segment_ids, results, cut.count, cut.values,
-                                 stream) == cudaSuccess;
+                size_t space = temp_bytes;
+                return peer->run(temp, &space, values, segmentation.offsets, segmentation.segment_ids, results,
+                                 segmentation.count, segmentation.values, stream) == cudaSuccess;
             };
             seconds = seconds_of(theirs, &share, plain);
-            int64_t bytes = peer->by_key ? cut.values * (width + 4) + written + cut.count * 4 : read + written;
+            int64_t bytes =
+                peer->by_key ? segmentation.values * (width + 4) + written + segmentation.count * 4 : read + written;
             const char *const given_by = peer->by_key ? "segment ids i32" : form_name;
-            report(peer->via, op_name, type_name, given_by, cut, bytes, seconds, share,
-                   "");
+            report(peer->via, op_name, type_name, given_by, segmentation, bytes, seconds, share, "");
         }
     }
 };
@@ -358,11 +364,10 @@ int main(int argc, char **argv) {
         bool exact;
         const char *forms;
     };
-    std::vector<Job> jobs = {{"sum", "f32", false, "36lo"}, {"sum", "f32", true, "3"},
-                             {"sum", "f64", false, "3"},    {"sum", "f64", true, "3"},
-                             {"argmin", "f32", false, "3"}, {"sum", "bf16", false, "3"},
-                             {"sum", "u8", false, "3"},     {"logsumexp", "f32", false, "3"},
-                             {"affine", "affine", false, "3"}};
+    std::vector<Job> jobs = {
+        {"sum", "f32", false, "36lo"}, {"sum", "f32", true, "3"},        {"sum", "f64", false, "3"},
+        {"sum", "f64", true, "3"},     {"argmin", "f32", false, "3"},    {"sum", "bf16", false, "3"},
+        {"sum", "u8", false, "3"},     {"logsumexp", "f32", false, "3"}, {"affine", "affine", false, "3"}};
     std::vector<std::string> shapes = {"one",       "10 to 50",        "=3",    "=1",  "power",
                                        "80% empty", "half and threes", "=4096", "=300"};
     if (!quick)
@@ -378,16 +383,17 @@ int main(int argc, char **argv) {
     std::string filled;
     for (const std::string &shape : shapes) {
         if (!only_shape.empty() && shape != only_shape) continue;
-        Cut cut = make_cut(shape, most, "36lo");
+        Segmentation segmentation = make_segmentation(shape, most, "36lo");
         for (const Job &job : jobs) {
             const bool are_bytes = width_of(job.type) == 1 || type_of(job.type) == TALLY_STRUCT;
             if (filled != job.type)
                 fill(are_bytes ? "u8" : job.type, are_bytes ? "random" : "normal", bench.values,
                      most * (width_of(job.type) == 8 ? 8 : 4), 132, bench.stream);
             filled = job.type;
-            for (const char *form = job.forms; *form; form++) bench.measure(job.op, job.type, job.exact, *form, cut);
+            for (const char *form = job.forms; *form; form++)
+                bench.measure(job.op, job.type, job.exact, *form, segmentation);
         }
-        free_cut(cut);
+        free_segmentation(segmentation);
     }
     if (bench.wrong)
         std::fprintf(stderr, "bench_segments: %d results of Tally have other bits than the CPU's\n", bench.wrong);

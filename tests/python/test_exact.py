@@ -1,4 +1,4 @@
-"""Exact sums of floats: the true value rounded once, whatever the order, the cut, the threads.
+"""Exact sums of floats: the true value rounded once, whatever the order, the segments, the threads.
 
 Against truth.py (Python's whole numbers), math.fsum, and what must hold of any exact sum (Neal, "Fast exact summation
 using small and large superaccumulators", 2015)."""

@@ -43,7 +43,7 @@ def lengths_of(type_name):
 
 @pytest.mark.parametrize("op,type_name", data.PAIRS, ids=data.NAMES)
 def test_segments_and_arrays(op, type_name):
-    """Segments by every cut, strided, by the reference and alone: one expected value for all of them."""
+    """Segments in every form, strided, by the reference and alone: one expected value for all of them."""
     flavours = data.FLAVOURS[tally.TYPES[type_name].kind]
     for number, nan in enumerate(data.policies(op, type_name)):
         random = data.generator(op, type_name, number)
@@ -57,10 +57,10 @@ def test_segments_and_arrays(op, type_name):
         inputs = [np.concatenate(part) for part in parts]
         second = dict(zip("y", inputs[1:]))
         on = context(nan, ddof=1)
-        for cut, index in [("offsets", offsets), ("offsets", offsets.astype("i4")), ("lengths", lengths),
+        for form, index in [("offsets", offsets), ("offsets", offsets.astype("i4")), ("lengths", lengths),
                            ("segment_ids", segment_ids.astype("i4"))]:
-            found = on.segments(op, type_name, inputs[0], cut, index, len(lengths), **second)
-            assert list(zip(lengths, found.bytes)) == list(zip(lengths, expected)), (nan, cut)
+            found = on.segments(op, type_name, inputs[0], form, index, len(lengths), **second)
+            assert list(zip(lengths, found.bytes)) == list(zip(lengths, expected)), (nan, form)
             assert found.status == status_of(op, empties)
         for step in (3, -2):
             apart = [spread(x, step) for x in inputs]

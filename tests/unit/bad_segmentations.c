@@ -50,7 +50,7 @@ void test_bad_segmentations(void **state) {
     enum { COUNT = 4000, VALUES = 9000, FEWER = 800 };
     static const int64_t bad[] = {-1, -1000000, INT32_MAX, INT32_MIN, 8999, 0};
     int64_t *index = malloc((VALUES + COUNT) * sizeof *index);
-    scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad cut"};
+    scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad segmentation"};
     (void)state;
     now = fresh;
     for (int b = 0; b < (quick ? 2 : (int)(sizeof bad / sizeof *bad)); b++)

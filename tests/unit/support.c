@@ -54,7 +54,7 @@ void fail_at(const char *file, int line, const char *format, ...) {
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     print_error("%s\n  seed %" PRIu64 ", isa %s, op %s, type %s, nan %d, accuracy %d, ddof %d, threads %d\n"
-                "  data %s, layout %s, size %" PRId64 ", cut %s (index %s), segment %" PRId64 ", rows %" PRId64
+                "  data %s, layout %s, size %" PRId64 ", segments %s (index %s), segment %" PRId64 ", rows %" PRId64
                 " x %" PRId64 " x %" PRId64 "\n  last message: %s\n",
                 sentence, seed, tally_cpu_isa(), or_dash(tally_op_name(now.op)), or_dash(tally_type_name(now.type)),
                 (int)now.nan, (int)now.accuracy, now.ddof, now.threads, or_dash(now.data), or_dash(now.layout),

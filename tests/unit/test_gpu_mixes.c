@@ -160,7 +160,7 @@ static void compare_spoilt(const problem *p, tally_segmentation form, tally_type
     memset(got, 0xa5, bytes * (size_t)p->r.count);
     const tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, x, y, &segments,
                                      tally_out(wanted, TALLY_NATURAL, p->r.count));
-    now.data = "a spoilt cut";
+    now.data = "a spoilt segmentation";
     EXPECT_STATUS(
         perform(context_for(s, backend, 1), s->op, x, y, &segments, tally_out(got, TALLY_NATURAL, p->r.count)), due);
     if (due == TALLY_BAD_SEGMENTS) return;

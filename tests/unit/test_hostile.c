@@ -274,11 +274,11 @@ static void test_bad_descriptions(void **state) {
                     (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
                     TALLY_BAD_ARGUMENT);
     refuse_segments(
-        "cut 7",
+        "kind 7",
         (tally_segments){(tally_segmentation)7, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
         TALLY_BAD_ARGUMENT);
     refuse_segments(
-        "cut -1",
+        "kind -1",
         (tally_segments){(tally_segmentation)-1, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
         TALLY_BAD_ARGUMENT);
     for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {

@@ -188,7 +188,7 @@ static void segments_rank(rank *r, const segmentations *c, int64_t first) {
     r->segments = tally_planned(r->plan);
 }
 
-/* The whole is cut into equal parts but for the rest; of elements each rank has n. */
+/* The whole is divided into equal parts but for the rest; of elements each rank has n. */
 static void open_ranks(rank *ranks, const subject *s, form f, const segmentations *c, const char *x, const char *y,
                        int64_t n) {
     const size_t bytes = tally_type_size(s->type);

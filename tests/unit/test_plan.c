@@ -8,7 +8,7 @@
 
 enum { COUNT = 700 };
 
-/* One cut in every notation. */
+/* One segmentation in every notation. */
 static int64_t offsets[COUNT + 1], values;
 static int32_t lengths[COUNT];
 static int64_t *segment_ids;
@@ -93,7 +93,7 @@ static void test_reused(void **state) {
 static void refuse(tally_type type, int64_t count, tally_segments segments, tally_status due) {
     tally_plan *plan = (tally_plan *)(uintptr_t)&count;
     EXPECT_STATUS(tally_plan_open(NULL, type, count, segments, &plan), due);
-    EXPECT(plan == NULL, "a plan of what is no cut");
+    EXPECT(plan == NULL, "a plan of what is no segmentation");
 }
 
 static void test_refused(void **state) {
