@@ -23,6 +23,8 @@
 #define TALLY_TRUTHS_count 1
 #define TALLY_PLACES_argmin 1
 #define TALLY_PLACES_argmax 1
+/* Whether finish takes a root where it is asked for: others need no loop of results with it and one without. */
+#define TALLY_ROOTED_var 1
 #if TALLY_PASTE(TALLY_SIGNLESS_, TALLY_KERNEL)
 #define TALLY_SIGNLESS
 #endif
@@ -31,6 +33,12 @@
 #endif
 #if TALLY_PASTE(TALLY_PLACES_, TALLY_KERNEL)
 #define TALLY_PLACES
+#endif
+
+#if TALLY_PASTE(TALLY_ROOTED_, TALLY_KERNEL)
+#define TALLY_ROOTED 1
+#else
+#define TALLY_ROOTED 0
 #endif
 
 #define TALLY_TEMPLATE "cpu/template.h"

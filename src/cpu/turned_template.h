@@ -278,7 +278,7 @@ TALLY_INLINE TALLY_TARGET int reduce_turned(const turned_t *t, tally__kinds *kin
 #else
 #define TALLY_TURNED_LANES lanes
 #endif
-    if (local.root) /* a loop without the branch for each */
+    if (TALLY_ROOTED && local.root) /* a loop without the branch for each */
         care = finish_turned(TALLY_TURNED_LANES, counts, &local, results);
     else {
         local.root = 0;
