@@ -189,9 +189,11 @@ TALLY_FN void gather_groups(const tally_segments_work *work, int64_t first, int6
                  TALLY_FLAT_GROUP);
 }
 
-/* Numbers of limbs that a block finishes, in shared memory: a lane takes hundreds of words of one, one after the other,
- * and would wait for memory at each. Their strides are odd, so that lanes meet different banks. */
+/* Numbers of limbs that a block finishes, in shared memory: a lane takes the words of one, one after the other, and
+ * would wait for memory at each. Their strides are odd, so that lanes meet different banks. */
 enum { finished_most = TALLY_FINISHED_OF((sizeof(accumulator_t) + 15) / 16 * 16) };
+typedef char
+    narrow_has_limbs[!TALLY_HAS_SUM || !TALLY_HAS_PRODUCTS || TALLY_PRODUCT_LIMBS > 2 * (TALLY_LIMBS - 2) ? 1 : -1];
 typedef char a_thread_has_one[finished_most >= 1 && finished_most <= TALLY_BLOCK ? 1 : -1];
 typedef struct finished_t {
     struct {
@@ -199,25 +201,73 @@ typedef struct finished_t {
         int64_t unused[1 + sizeof(accumulator_t) / 8 % 2];
     } of[finished_most];
     int32_t has[finished_most];
+    int32_t
+        below[finished_most]; /* of each, how many limbs of the sum, and twice as many of that of products, are zeros */
+    int32_t sum_end[finished_most], products_end[finished_most]; /* and behind which all are, as seen from the first */
 } finished_t;
 
+/* Notes that word i of number k is no zero, if it is a limb. */
+TALLY_FN void note_word(finished_t *shared, int32_t k, int32_t i) {
+    const accumulator_t *const node = &shared->of[k].node;
+    (void)node;
+#if TALLY_HAS_SUM
+    const int32_t of_sum = i - (int32_t)(node->sum - (const int64_t *)(const void *)node) - TALLY_EVIDENCE;
+    if (of_sum >= 0 && of_sum < TALLY_LIMBS) {
+        tally_max32(&shared->below[k], -of_sum);
+        tally_max32(&shared->sum_end[k], of_sum + 1);
+    }
+#endif
+#if TALLY_HAS_PRODUCTS
+    const int32_t of_products = i - (int32_t)(node->products - (const int64_t *)(const void *)node) - TALLY_EVIDENCE;
+    if (of_products >= 0 && of_products < TALLY_PRODUCT_LIMBS) {
+        tally_max32(&shared->below[k], -(of_products / 2));
+        tally_max32(&shared->products_end[k], of_products + 1);
+    }
+#endif
+}
+/* The number of `count` limbs at words[TALLY_EVIDENCE] without the `below` lowest, which are zeros, and without those
+ * from `end` on that no carry reaches. It is settled; the evidence moves. */
+TALLY_FN tally_number narrow_number(int64_t *words, int32_t count, int32_t origin, int32_t below, int32_t end) {
+    enum { CARRIES = 2, LEAST = 4 };
+    const int32_t wanted = end - below + CARRIES < LEAST ? LEAST : end - below + CARRIES,
+                  all = count - below < wanted ? count - below : wanted;
+    TALLY_ROLLED
+    for (int32_t i = TALLY_EVIDENCE - 1; i >= 0; i--) words[below + i] = words[i];
+    tally_settle(words + below, all);
+    const tally_number number = {words + below, all, origin + 32 * below};
+    return number;
+}
+TALLY_FN void put_narrow(const tally_segments_work *work, int64_t s, int64_t n, finished_t *shared, int32_t k) {
+    accumulator_t *const node = &shared->of[k].node;
+    const int32_t below = -shared->below[k];
+    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+    total_t total = {node->n + n, 0, 0, {0, 0, 0}, {0, 0, 0}};
+    TALLY_IF_KEYS(total.low = node->low; total.high = node->high;)
+    TALLY_IF_SUM(total.sum = narrow_number(node->sum, TALLY_LIMBS, TALLY_ORIGIN, below, shared->sum_end[k]);)
+    TALLY_IF_PRODUCTS(total.products = narrow_number(node->products, TALLY_PRODUCT_LIMBS, 2 * TALLY_ORIGIN, 2 * below,
+                                                     shared->products_end[k]);)
+    round_total(&total, &work->out.final, result);
+    put_bytes(&work->out, s, result, total.n);
+}
 /* Finishes the numbers from `first` on of which threads 0, 1, ... have segment s, or -1, with n values. */
 TALLY_FN void finish_nodes(const tally_segments_work *work, int64_t first, int64_t s, int64_t n, finished_t *shared) {
-    const int32_t words = sizeof(accumulator_t) / 8;
-    if (tally_thread() < finished_most) shared->has[tally_thread()] = s >= 0;
+    const int32_t words = sizeof(accumulator_t) / 8, lowest = TALLY_HAS_SUM ? TALLY_LIMBS : TALLY_PRODUCT_LIMBS / 2;
+    if (tally_thread() < finished_most) {
+        shared->has[tally_thread()] = s >= 0;
+        shared->below[tally_thread()] = -(lowest - 2);
+        shared->sum_end[tally_thread()] = shared->products_end[tally_thread()] = 0;
+    }
     tally_fence(); /* groups were gathered by other lanes */
     tally_barrier();
     for (int32_t i = tally_thread(); i < finished_most * words; i += TALLY_BLOCK) {
         const int32_t k = i / words, word = i - k * words;
-        if (shared->has[k])
-            ((int64_t *)(void *)&shared->of[k].node)[word] =
-                ((const int64_t *)(const void *)node_of(work, first + k))[word];
+        if (!shared->has[k]) continue;
+        const int64_t value = ((const int64_t *)(const void *)node_of(work, first + k))[word];
+        ((int64_t *)(void *)&shared->of[k].node)[word] = value;
+        if (value != 0) note_word(shared, k, word);
     }
     tally_barrier();
-    if (s < 0) return;
-    accumulator_t *const node = &shared->of[tally_thread()].node;
-    node->n += n;
-    put_node(work, s, node);
+    if (s >= 0) put_narrow(work, s, n, shared, tally_thread());
 }
 /* The results of rows that were cut into pieces: a warp for each where a row has several numbers. */
 TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {

@@ -345,7 +345,7 @@ static tally_status prepare(const job *j) {
  * once: where not all of these start together, as others still run, the rest make up for it. As a rule nothing is left
  * of what another stage has tried before. */
 static tally_status search(const job *j, const tally__loaded *kernels, tally__entry entry, int64_t resident) {
-    const int64_t tiles = j->again.partition.tiles, most = (marks_segments(j) ? 1 : 4) * resident;
+    const int64_t tiles = j->again.partition.tiles, most = (marks_segments(j) ? 2 : 4) * resident;
     return tally__call_launch(j->call, kernels, entry, tiles < most ? tiles : most, TALLY_START_EARLY, &j->again);
 }
 
