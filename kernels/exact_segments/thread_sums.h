@@ -13,7 +13,7 @@ typedef struct thread_sums_t {
     TALLY_IF_PRODUCTS(tally_bounded products;)
     noted_t noted;
 } thread_sums_t;
-/* Powers of two that values of f64 are multiplied by before they are added. */
+/* Powers of two that values of f64 are multiplied by before they are added; of two inputs x is that of products. */
 typedef struct scales_t {
     int32_t x, y;
 } scales_t;
@@ -24,10 +24,24 @@ TALLY_FN thread_sums_t no_sums(void) {
     a.noted = nothing_noted();
     return a;
 }
-/* The power that makes values of at most such a size about 1, as far as a normal number can. */
-TALLY_FN int32_t power_for(uint32_t most) {
-    const int32_t high = most == 0 ? 0 : high_of(most);
-    return high > 1022 ? -1022 : high < -900 ? 900 : -high;
+enum { product_size_least = 4096 }; /* makes sizes of products positive */
+/* How large a finite term of f64 is: grows with it, and is 0 where the term is. Of two inputs it tells the product. */
+TALLY_FN uint32_t term_size(TALLY_T x, TALLY_T y) {
+    const uint32_t of_x = size_bits(x), of_y = size_bits(y);
+    if (TALLY_KERNEL_INPUTS == 1) return of_x;
+    return of_x == 0 || of_y == 0 ? 0 : (uint32_t)(high_of(of_x) + high_of(of_y) + product_size_least);
+}
+/* The powers that make terms of at most such a size about 1, values as far as a normal number can. */
+TALLY_FN scales_t scales_for(uint32_t most) {
+    scales_t by = {0, 0};
+    if (most == 0) return by;
+    if (TALLY_KERNEL_INPUTS == 2)
+        by.x = product_size_least - (int32_t)most; /* of the product */
+    else {
+        const int32_t high = high_of(most);
+        by.x = by.y = high > 1022 ? -1022 : high < -900 ? 900 : -high;
+    }
+    return by;
 }
 TALLY_FN double scaled_by(double x, int32_t power) {
     return power == 0 ? x : x * tally_from_bits_f64((int64_t)(1023 + power) << 52);
@@ -37,6 +51,29 @@ TALLY_FN double lost_below(double size, int32_t is_zero) {
     const double magnitude = size < 0 ? -size : size;
     return TALLY_IS_F64 && !is_zero && !(magnitude > 0x1p-900) ? 0x1p-1000 : 0;
 }
+/* A finite number that is not 0, between 1 and 2 or -1 and -2; its exponent is added. */
+TALLY_FN double significand_in(double v, int32_t *exponent) {
+    int64_t bits = tally_bits_f64(v);
+    if ((bits >> 52 & 0x7ff) == 0) {
+        bits = tally_bits_f64(v * 0x1p54);
+        *exponent -= 54;
+    }
+    *exponent += (int32_t)(bits >> 52 & 0x7ff) - 1023;
+    return tally_from_bits_f64((bits & ~((int64_t)0x7ff << 52)) | (int64_t)1023 << 52);
+}
+/* Adds a product of f64 of two inputs, which may be far apart, in units of a power of two. */
+TALLY_FN void add_far_product(tally_bounded *a, double x, double y, int32_t power) {
+    enum { LEAST = -800 }; /* of a term that is added */
+    if (x == 0 || y == 0) return;
+    const double u = significand_in(x, &power), w = significand_in(y, &power), product = u * w,
+                 rest = __builtin_fma(u, w, -product);
+    if (power < LEAST) {
+        a->lost += 0x1p-798;
+        return;
+    }
+    tally_bounded_put(a, scaled_by(product, power));
+    if (rest != 0) tally_bounded_put(a, scaled_by(rest, power));
+}
 TALLY_FN void add_finite(thread_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
     (void)y;
 #if TALLY_HAS_SUM
@@ -45,10 +82,13 @@ TALLY_FN void add_finite(thread_sums_t *a, TALLY_T x, TALLY_T y, const scales_t 
     if (TALLY_IS_F64 && by->x != 0) a->sum.lost += lost_below(scaled, term == 0);
 #endif
 #if TALLY_HAS_PRODUCTS
-    const double u = TALLY_IS_F64 ? scaled_by((double)value_of(x), by->x) : (double)value_of(x),
-                 w = TALLY_KERNEL_INPUTS == 1 ? u
-                     : TALLY_IS_F64           ? scaled_by((double)value_of(y), by->y)
-                                              : (double)value_of(y);
+    if (TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 2 && by->x != 0) {
+        add_far_product(&a->products, (double)value_of(x), (double)value_of(y), by->x);
+        return;
+    }
+    const double u = TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 1 ? scaled_by((double)value_of(x), by->x)
+                                                              : (double)value_of(x),
+                 w = TALLY_KERNEL_INPUTS == 1 ? u : (double)value_of(y);
     const double product = u * w;
     tally_bounded_put(&a->products, product);
     if (TALLY_IS_F64) {

@@ -22,25 +22,23 @@ TALLY_FN void add_values(thread_sums_t *sums, scales_t *by, const steps_t *steps
     by->x = by->y = 0;
     if (TALLY_IS_F64) {
         const char *x = first_x, *y = first_y;
-        uint32_t most_x = 0, most_y = 0;
+        uint32_t most = 0;
         TALLY_ROLLED
         for (int32_t at = 0; at < count; at += values_together, x += next_x, y += next_y) {
             const some_values_t some = read_some(steps, x, y, count - at, lanes);
             TALLY_UNROLL
             for (int32_t k = 0; k < values_together; k++) {
                 if (term_is_special(some.x[k], some.y[k])) continue;
-                most_x = size_bits(some.x[k]) > most_x ? size_bits(some.x[k]) : most_x;
-                most_y = size_bits(some.y[k]) > most_y ? size_bits(some.y[k]) : most_y;
+                const uint32_t size = term_size(some.x[k], some.y[k]);
+                most = size > most ? size : most;
             }
         }
         TALLY_ROLLED
         for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
-            const uint32_t of_x = tally_shuffle_xor(most_x, mask), of_y = tally_shuffle_xor(most_y, mask);
-            most_x = of_x > most_x ? of_x : most_x;
-            most_y = of_y > most_y ? of_y : most_y;
+            const uint32_t other = tally_shuffle_xor(most, mask);
+            most = other > most ? other : most;
         }
-        by->x = power_for(most_x);
-        by->y = power_for(most_y);
+        *by = scales_for(most);
     }
     const char *x = first_x, *y = first_y;
     TALLY_ROLLED

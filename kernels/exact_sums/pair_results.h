@@ -28,22 +28,24 @@ typedef struct in_pairs_t {
     int32_t seen;
 } in_pairs_t;
 
-/* r * 2^power, where r is a result rounded to f64: rounded once more where that is subnormal, which is not certain if r
- * is a tie there. */
-TALLY_FN double scaled_result(double r, int32_t power, int32_t *sure) {
-    const int64_t bits = tally_bits_f64(r);
+/* r * 2^power, where r is a result rounded to f64: rounded once more where that is subnormal. If r is a tie there, what
+ * it was rounded from decides. */
+TALLY_FN double scaled_result(const tally_rounded *r, int32_t power, int32_t *sure) {
+    const int64_t bits = tally_bits_f64(r->value);
     const int32_t exponent = (int32_t)(bits >> 52 & 0x7ff), scaled = exponent + power;
     const int64_t sign = bits & INT64_MIN, fraction = bits & (((int64_t)1 << 52) - 1);
-    if (power == 0 || r == 0 || exponent == 0x7ff) return r;
+    if (power == 0 || r->value == 0 || exponent == 0x7ff) return r->value;
     *sure &= exponent != 0;
     if (scaled >= 0x7ff) return tally_from_bits_f64(sign | (int64_t)0x7ff << 52);
     if (scaled > 0) return tally_from_bits_f64(sign | (int64_t)scaled << 52 | fraction);
     const int32_t drop = 1 - scaled;
     if (drop > 53) return tally_from_bits_f64(sign);
     const int64_t significand = fraction | (int64_t)1 << 52, half = (int64_t)1 << (drop - 1),
-                  rest = significand & (2 * half - 1);
-    *sure &= rest != half;
-    return tally_from_bits_f64(sign | ((significand >> drop) + (rest > half)));
+                  rest = significand & (2 * half - 1), least = significand >> drop;
+    const double away = sign != 0 ? -r->rest : r->rest; /* from 0 */
+    *sure &= rest != half || away == away;
+    return tally_from_bits_f64(sign |
+                               (least + (rest > half || (rest == half && (away > 0 || (away == 0 && (least & 1)))))));
 }
 
 /* Whether a result can be one. Doubles hold all sums of types narrower than f64: an infinity is a result that is too
@@ -62,6 +64,7 @@ TALLY_RARE tally_rounded root_of_two(tally_pair sum, double squares, double leas
                           tally_from_bits_f64(((bits >> 52 & 0x7ff) - 52) << 52); /* of values in reach */
     tally_rounded rounded;
     rounded.value = tally_from_bits_f64(below + (below & 1));
+    rounded.rest = tally_nan_f64();
     rounded.sure = tally_in_reach(low) & tally_in_reach(squares) & tally_in_reach(least * least) &
                    (lowest > 4 * error) & (least * 0x1p-55 > 4 * error);
     return rounded;
@@ -83,7 +86,6 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
                            : is_decided == TALLY_SEEN_MINUS ? -tally_infinity_f64()
                                                             : tally_nan_f64();
     int32_t sure = a->present > 0;
-    tally_rounded rounded;
     (void)n, (void)is_f64, (void)is_short, (void)decided;
     if (!sure) return 0;
 #if TALLY_HAS_KEYS
@@ -101,24 +103,24 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
     } else {
         const int32_t is_minus = a->sum.high == 0 && !(a->seen & TALLY_NOT_MINUS_ZERO);
         const double zero = is_minus ? -0.0 : 0;
-        rounded = tally_nearest(a->sum, natural.digits == 53);
-        floats[2] = a->sum.high == 0 ? zero : rounded.value, sure &= rounded.sure || a->sum.high == 0;
-        rounded = tally_rounded_mean(a->sum, n, 1);
-        floats[3] = a->sum.high == 0 ? zero : rounded.value, sure &= rounded.sure || a->sum.high == 0;
-        rounded = spread_of(a, final, 1);
-        if (a->present <= final->ddof) rounded.value = tally_nan_f64(), rounded.sure = 1;
-        floats[4] = rounded.value, sure &= rounded.sure;
-        sure &=
-            is_in_range(floats[2]) && is_in_range(floats[3]) && (is_in_range(floats[4]) || a->present <= final->ddof);
-        if (TALLY_IS_F64) {
-            floats[2] = scaled_result(floats[2], a->power, &sure);
-            floats[3] = scaled_result(floats[3], a->power, &sure);
-            floats[4] = scaled_result(floats[4], final->root ? a->power : a->products_power, &sure);
+        const int32_t is_none = a->present <= final->ddof;
+        const int32_t powers[3] = {a->power, a->power, final->root ? a->power : a->products_power};
+        tally_rounded of[3] = {tally_nearest(a->sum, natural.digits == 53), tally_rounded_mean(a->sum, n, 1),
+                               spread_of(a, final, 1)};
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 2; k++)
+            if (a->sum.high == 0) of[k].value = zero, of[k].sure = 1;
+        if (is_none) of[2].value = tally_nan_f64(), of[2].sure = 1;
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 3; k++) {
+            sure &= of[k].sure && (is_in_range(of[k].value) || (k == 2 && is_none));
+            floats[2 + k] = TALLY_IS_F64 ? scaled_result(&of[k], powers[k], &sure) : of[k].value;
         }
     }
     result[0] = (uint64_t)a->present;
     for (int32_t k = 0; k < 5; k++) result[1 + k] = (uint64_t)tally_bits_f64(floats[k]);
 #else
+    tally_rounded rounded;
 #if TALLY_HAS_SPREAD
     const int32_t is_none = is_decided || a->present <= final->ddof;
     rounded = spread_of(a, final, is_f64 || final->format.digits < 24);
@@ -146,7 +148,7 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
 #endif
     if (TALLY_IS_F64) {
         const int32_t power = !TALLY_HAS_PRODUCTS ? a->power : final->root ? a->products_power / 2 : a->products_power;
-        rounded.value = scaled_result(rounded.value, power, &sure);
+        rounded.value = scaled_result(&rounded, power, &sure);
         if (power != 0 && final->format.digits == 24) { /* rounded as f32 before it was scaled */
             const double size = rounded.value < 0 ? -rounded.value : rounded.value;
             sure &= (double)(float)size == size && (size == 0 || size >= 0x1p-126);

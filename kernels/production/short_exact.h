@@ -68,18 +68,17 @@ TALLY_FN vector_t read_rows(const tally_segments_work *work, const rows_t *rows,
 
 typedef struct row_sums_t {
     thread_sums_t of;
-    uint32_t most_x, most_y; /* of f64: the largest finite sizes */
+    uint32_t most; /* of f64: the size of the largest finite term */
 } row_sums_t;
 
 TALLY_FN row_sums_t no_row_sums(void) {
-    const row_sums_t a = {no_sums(), 0, 0};
+    const row_sums_t a = {no_sums(), 0};
     return a;
 }
 TALLY_FN void add_to_row(row_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
     add_value(&a->of, x, y, by);
     if (!TALLY_IS_F64 || term_is_special(x, y)) return;
-    a->most_x = size_bits(x) > a->most_x ? size_bits(x) : a->most_x;
-    a->most_y = size_bits(y) > a->most_y ? size_bits(y) : a->most_y;
+    a->most = term_size(x, y) > a->most ? term_size(x, y) : a->most;
 }
 
 /* ---- results ---- */
@@ -95,10 +94,10 @@ TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {
     tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
 }
 /* A row again, in other units: of f64. */
-TALLY_LONG void put_scaled(const tally_segments_work *work, int64_t row, uint32_t most_x, uint32_t most_y) {
+TALLY_LONG void put_scaled(const tally_segments_work *work, int64_t row, uint32_t most) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const scales_t by = {power_for(most_x), power_for(most_y)};
+    const scales_t by = scales_for(most);
     const int64_t first = first_of_row(work, row);
     thread_sums_t sums = no_sums();
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
@@ -121,7 +120,7 @@ TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_su
     else if (finalize_row(&sums->of, work->length, &by, &work->out.final, result))
         put_bytes(&work->out, row, result, present);
     else if (TALLY_IS_F64)
-        put_scaled(work, row, sums->most_x, sums->most_y);
+        put_scaled(work, row, sums->most);
     else
         mark_row(work, row);
 }

@@ -73,7 +73,13 @@ TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
 typedef struct tally_rounded {
     double value; /* rounded to the format wanted, f32 or f64 */
     int32_t sure;
+    double rest; /* where that is f64: what the true value is more, right in its sign, or a NaN if that is not known */
 } tally_rounded;
+/* What q + c is more than its rounded sum, where c is right to `slack`. */
+TALLY_FN double tally_rest(double q, double c, double slack) {
+    const double rest = tally_two_sum(q, c).low;
+    return (rest < 0 ? -rest : rest) > slack ? rest : tally_nan_f64();
+}
 
 /* Where products and quotients of such numbers neither overflow nor lose digits. Zero is not in it: its sign takes
  * another look. */
@@ -85,6 +91,7 @@ TALLY_FN tally_rounded tally_nearest(tally_pair p, int32_t is_f64) {
     tally_rounded q;
     q.value = is_f64 ? p.high : (double)(float)tally_to_odd(p);
     q.sure = p.high != 0;
+    q.rest = p.low;
     return q;
 }
 /* q + c as f64, where c is right to 2^-48 of itself. */
@@ -93,6 +100,7 @@ TALLY_FN tally_rounded tally_corrected(double q, double c) {
     double slack = (c < 0 ? -c : c) * 0x1p-47;
     rounded.value = q + (c - slack);
     rounded.sure = rounded.value == q + (c + slack);
+    rounded.rest = tally_rest(q, c, slack);
     return rounded;
 }
 /* As f32, what lies within half of `slack` from q, when slack is four units of q's last place or more: then rounding q
@@ -101,6 +109,7 @@ TALLY_FN tally_rounded tally_around(double q, double slack) {
     tally_rounded rounded;
     rounded.value = (double)(float)(q - slack);
     rounded.sure = rounded.value == (double)(float)(q + slack);
+    rounded.rest = tally_nan_f64();
     return rounded;
 }
 TALLY_FN double tally_four_units(double q) { return (q < 0 ? -q : q) * 0x1p-50; }
@@ -118,6 +127,7 @@ TALLY_FN tally_rounded tally_rounded_mean(tally_pair sum, double n, int32_t is_f
         rounded = tally_corrected(q, c);
         exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
         rounded.value = exact ? q + c : rounded.value;
+        rounded.rest = exact ? tally_two_sum(q, c).low : rounded.rest;
     } else {
         rounded = tally_around(q, tally_four_units(q));
         exact = (product.high == sum.high) & (product.low == 0) & (sum.low == 0);
@@ -169,6 +179,11 @@ TALLY_FN tally_rounded tally_rounded_spread(tally_pair sum, tally_pair squares, 
         slack += (c < 0 ? -c : c) * 0x1p-40 + r * 0x1p-98;
         rounded.value = exact ? r + c : r + (c - slack);
         rounded.sure = exact | (rounded.value == r + (c + slack));
+        rounded.rest = exact ? tally_two_sum(r, c).low : tally_rest(r, c, slack);
+        /* Over two values it is half of what they differ by: r, or further away than 2^-57 of it if their sum is exact.
+         */
+        if ((root != 0) & (divisor == 4) & (n == 2) & (sum.low == 0) & (slack + (c < 0 ? -c : c) < r * 0x1p-60))
+            rounded.value = r, rounded.sure = 1, rounded.rest = 0;
     } else {
         /* Many a quotient is a tie, and many a root of two values' spread, which is half of what they differ by. */
         const double far = r * 268435457.0, root_of_25_bits = far - (far - r); /* 2^28 + 1 */
@@ -203,6 +218,7 @@ TALLY_RARE tally_rounded tally_mean_by_tie(tally_pair sum, double n) {
     tally_rounded rounded;
     rounded.value = (double)(float)tally_to_odd(near);
     rounded.sure = exponent >= -126 && exponent < 127 && n < 0x1p20;
+    rounded.rest = tally_nan_f64();
     return rounded;
 }
 TALLY_RARE tally_rounded tally_mean_again(tally_pair sum, double n) {
