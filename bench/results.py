@@ -24,7 +24,7 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "cpu": "cpu-2026-11-22-amd-epyc-2-threads-whole.json",
     "cpu segments": "cpu-2026-11-22-amd-epyc-2-threads-segments-parts.json",
     "cpu exact": "cpu-2026-11-22-amd-epyc-2-threads-exact-parts.json",
-    "cpu matrix": "matrix-cpu-amd-epyc-2-threads.tsv.gz",
+    "cpu matrix": "matrix-cpu-intel-r-xeon-r-processor-2-threads.tsv.gz",
     "gpu": "gpu-2026-11-22-nvidia-h200.json",
     "gpu segments": "gpu-2026-11-23-segments-owners.jsonl",
     "gpu rows": "gpu-2026-11-22-rows.jsonl",

@@ -43,13 +43,14 @@ static bool begins_with_prefixes(const job *j) {
 }
 
 /* Whether rows are exact ones that a thread has alone (production/short_exact.h), before the other stages have those
- * that it is not sure of. Measured: docs/design/012. Of rows whose values lie side by side, such as
- * production/segments.h does not take. */
+ * that it is not sure of. Measured: docs/design/012. Rows whose values lie side by side begin with
+ * prefix sums if these have a sum alone to find. */
 static bool are_short(const job *j) {
     enum { SIDE_BY_SIDE = 16 };
     return begins_with_prefixes(j) && j->segments.kind == TALLY_ROWS && j->call->spec->user == NULL &&
            TALLY_FIRST_STAGE == STAGE_EXPANSIONS && j->segments.length > 0 && j->work.partition.chunks == 1 &&
-           j->segments.length <= (has_columns(j) ? TALLY__SHORT_ROW : SIDE_BY_SIDE);
+           (has_columns(j) ? j->segments.length <= TALLY__SHORT_ROW
+                           : j->segments.length <= SIDE_BY_SIDE && !tally__is_sum_alone(j->call->spec));
 }
 /* Whether the first stage marks the segments that it leaves. */
 static bool marks_segments(const job *j) { return !begins_with_prefixes(j) || are_short(j); }
