@@ -184,31 +184,34 @@ TALLY_INLINE TALLY_TARGET void turned_rows2(lanes2_t lanes, lanes_aim_t aims, co
     }
 }
 #endif
+/* How a step is compiled: by constants, so that each is a loop of its own. */
+#define TALLY_TURNED_KIND(rows, is_first, all) (4 * (rows) + 2 * (is_first) + (all))
 /* All rows. Up to four go together where the order cannot show, or where there are no more: then each is a column, and
  * this is their tree. Where all segments are as long, the last ones need no mask. */
-#define TALLY_TURNED(name, lanes, shifted, ...)                                                                  \
-    for (int32_t k = 0; k < t->rows;) {                                                                          \
-        const bool joined = TALLY_IS_FREE || t->rows <= 4;                                                       \
-        const bool is_first = k < (joined ? 1 : TALLY_SMALL_COLUMNS);                                            \
-        const bool can = is_first || !(TALLY_FLOAT && TALLY_BYTES == 2); /* see TALLY_TURNED_SELECT */           \
-        const bool all = can && k + (joined ? 4 : 1) <= t->shortest;                                             \
-        const bool few = can && joined && !all && t->shortest == t->rows;                                        \
-        const int32_t rows = few ? (is_first ? t->rows : 1) : joined ? 4 : 1;                                    \
-        const int kind = 4 * rows + 2 * is_first + (all || few);                                                 \
-        if (kind == 16 && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, k, 4, false, false);                         \
-        if (kind == 17 && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, k, 4, false, true);                          \
-        if (kind == 18) name(lanes, __VA_ARGS__ t, k, 4, true, false);                                           \
-        if (kind == 19) name(lanes, __VA_ARGS__ t, k, 4, true, true);                                            \
-        if (kind == 15) name(lanes, __VA_ARGS__ t, k, 3, true, true);                                            \
-        if (kind == 11) name(lanes, __VA_ARGS__ t, k, 2, true, true);                                            \
-        if (kind == 4 && !TALLY_IS_FREE)                                                                         \
-            name(shifted(lanes, k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, k, 1, false, false);      \
-        if (kind == 5)                                                                                           \
-            name(shifted(lanes, joined ? 0 : k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, k, 1, false, \
-                 true);                                                                                          \
-        if (kind == 6 && !TALLY_IS_FREE) name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, k, 1, true, false); \
-        if (kind == 7) name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, k, 1, true, true);                    \
-        k += rows;                                                                                               \
+#define TALLY_TURNED(name, lanes, shifted, ...)                                                                        \
+    for (int32_t k = 0; k < t->rows;) {                                                                                \
+        const bool joined = TALLY_IS_FREE || t->rows <= 4;                                                             \
+        const bool is_first = k < (joined ? 1 : TALLY_SMALL_COLUMNS);                                                  \
+        const bool can = is_first || !(TALLY_FLOAT && TALLY_BYTES == 2); /* see TALLY_TURNED_SELECT */                 \
+        const bool all = can && k + (joined ? 4 : 1) <= t->shortest;                                                   \
+        const bool few = can && joined && !all && t->shortest == t->rows;                                              \
+        const int32_t rows = few ? (is_first ? t->rows : 1) : joined ? 4 : 1;                                          \
+        const int kind = TALLY_TURNED_KIND(rows, is_first, all || few);                                                \
+        if (kind == TALLY_TURNED_KIND(4, 0, 0) && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, k, 4, false, false);       \
+        if (kind == TALLY_TURNED_KIND(4, 0, 1) && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, k, 4, false, true);        \
+        if (kind == TALLY_TURNED_KIND(4, 1, 0)) name(lanes, __VA_ARGS__ t, k, 4, true, false);                         \
+        if (kind == TALLY_TURNED_KIND(4, 1, 1)) name(lanes, __VA_ARGS__ t, k, 4, true, true);                          \
+        if (kind == TALLY_TURNED_KIND(3, 1, 1)) name(lanes, __VA_ARGS__ t, k, 3, true, true);                          \
+        if (kind == TALLY_TURNED_KIND(2, 1, 1)) name(lanes, __VA_ARGS__ t, k, 2, true, true);                          \
+        if (kind == TALLY_TURNED_KIND(1, 0, 0) && !TALLY_IS_FREE)                                                      \
+            name(shifted(lanes, k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, k, 1, false, false);            \
+        if (kind == TALLY_TURNED_KIND(1, 0, 1))                                                                        \
+            name(shifted(lanes, joined ? 0 : k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, k, 1, false,       \
+                 true);                                                                                                \
+        if (kind == TALLY_TURNED_KIND(1, 1, 0) && !TALLY_IS_FREE)                                                      \
+            name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, k, 1, true, false);                                    \
+        if (kind == TALLY_TURNED_KIND(1, 1, 1)) name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, k, 1, true, true); \
+        k += rows;                                                                                                     \
     }
 #define TALLY_PRESENT (t->rows < TALLY_SMALL_COLUMNS ? t->rows : TALLY_SMALL_COLUMNS)
 
