@@ -22,7 +22,6 @@
 #define TALLY_BINADES_HELD(is_wide) \
     (TALLY_FIRST_BITS(is_wide) + (TALLY_FIRST_BITS(is_wide) + 1) * (TALLY_PREFIX_LEVELS_OF(TALLY_BYTES, is_wide) - 1))
 enum {
-    chunk_parts = TALLY_CHUNK_MOST(TALLY_PREFIX_WIDE) * TALLY_BYTES / 16, /* of 16 bytes, at most */
     mark_words = TALLY_CHUNK_MOST(TALLY_PREFIX_WIDE) > 32 ? 2 : 1,
     first_bits = TALLY_FIRST_BITS(TALLY_PREFIX_WIDE),
     level_bits = first_bits + 1,

@@ -10,11 +10,10 @@ typedef struct steps_t {
     int32_t are_aligned; /* the values lie where their type may */
 } steps_t;
 TALLY_FN steps_t steps_of(const tally_segments_work *work) {
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int64_t inner = work->partition.inner;
-    const steps_t steps = {
-        inner * work->x_stride, inner * work->y_stride,
-        (((uint64_t)work->x | (uint64_t)work->x_stride | (uint64_t)work->y | (uint64_t)work->y_stride) &
-         (uint64_t)(TALLY_BYTES - 1)) == 0};
+    const steps_t steps = {inner * x.stride, inner * y.stride, x.is_aligned && y.is_aligned};
     return steps;
 }
 /* Where n values begin. */
@@ -43,7 +42,7 @@ TALLY_FN TALLY_T value_at(const steps_t *steps, const char *p) {
     return steps->are_aligned ? *(const TALLY_T *)(const void *)p : unaligned_value(p);
 }
 /* `count` of values_together values, each `apart` behind the one before; zeros in the place of others. */
-enum { values_together = 4 };
+enum { values_together = 4, log_warp = 5 };
 typedef struct some_values_t {
     TALLY_T x[values_together], y[values_together];
 } some_values_t;
@@ -59,9 +58,9 @@ TALLY_FN some_values_t read_some(const steps_t *steps, const char *x, const char
     }
     return some;
 }
-/* How many there are from number `at` on, each `apart` behind the one before. */
-TALLY_FN int32_t count_from(const values_t *of, int32_t at, int32_t apart) {
-    return of->n <= at ? 0 : (of->n - at - 1) / apart + 1;
+/* How many there are from number `at` on, below 2^log_apart, each 2^log_apart behind the one before. */
+TALLY_FN int32_t count_from(const values_t *of, int32_t at, int32_t log_apart) {
+    return (of->n - at + (1 << log_apart) - 1) >> log_apart;
 }
 
 #endif

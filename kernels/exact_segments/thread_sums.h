@@ -13,11 +13,6 @@ typedef struct thread_sums_t {
     TALLY_IF_PRODUCTS(tally_bounded products;)
     noted_t noted;
 } thread_sums_t;
-/* Powers of two that values of f64 are multiplied by before they are added; of two inputs x is that of products. */
-typedef struct scales_t {
-    int32_t x, y;
-} scales_t;
-
 TALLY_FN thread_sums_t no_sums(void) {
     thread_sums_t a;
     __builtin_memset(&a, 0, sizeof a);
@@ -31,17 +26,13 @@ TALLY_FN uint32_t term_size(TALLY_T x, TALLY_T y) {
     if (TALLY_KERNEL_INPUTS == 1) return of_x;
     return of_x == 0 || of_y == 0 ? 0 : (uint32_t)(high_of(of_x) + high_of(of_y) + product_size_least);
 }
-/* The powers that make terms of at most such a size about 1, values as far as a normal number can. */
-TALLY_FN scales_t scales_for(uint32_t most) {
-    scales_t by = {0, 0};
-    if (most == 0) return by;
-    if (TALLY_KERNEL_INPUTS == 2)
-        by.x = product_size_least - (int32_t)most; /* of the product */
-    else {
-        const int32_t high = high_of(most);
-        by.x = by.y = high > 1022 ? -1022 : high < -900 ? 900 : -high;
-    }
-    return by;
+/* The power of two that makes terms of at most such a size about 1: of one input it is the values', which are
+ * multiplied by it as far as a normal number can, of two that of their product. */
+TALLY_FN int32_t power_for(uint32_t most) {
+    if (most == 0) return 0;
+    if (TALLY_KERNEL_INPUTS == 2) return product_size_least - (int32_t)most;
+    const int32_t high = high_of(most);
+    return high > 1022 ? -1022 : high < -900 ? 900 : -high;
 }
 TALLY_FN double scaled_by(double x, int32_t power) {
     return power == 0 ? x : x * tally_from_bits_f64((int64_t)(1023 + power) << 52);
@@ -74,19 +65,19 @@ TALLY_FN void add_far_product(tally_bounded *a, double x, double y, int32_t powe
     tally_bounded_put(a, scaled_by(product, power));
     if (rest != 0) tally_bounded_put(a, scaled_by(rest, power));
 }
-TALLY_FN void add_finite(thread_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
+TALLY_FN void add_finite(thread_sums_t *a, TALLY_T x, TALLY_T y, int32_t power) {
     (void)y;
 #if TALLY_HAS_SUM
-    const double term = term_in_double(x), scaled = TALLY_IS_F64 ? scaled_by(term, by->x) : term;
+    const double term = term_in_double(x), scaled = TALLY_IS_F64 ? scaled_by(term, power) : term;
     tally_bounded_put(&a->sum, scaled);
-    if (TALLY_IS_F64 && by->x != 0) a->sum.lost += lost_below(scaled, term == 0);
+    if (TALLY_IS_F64 && power != 0) a->sum.lost += lost_below(scaled, term == 0);
 #endif
 #if TALLY_HAS_PRODUCTS
-    if (TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 2 && by->x != 0) {
-        add_far_product(&a->products, (double)value_of(x), (double)value_of(y), by->x);
+    if (TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 2 && power != 0) {
+        add_far_product(&a->products, (double)value_of(x), (double)value_of(y), power);
         return;
     }
-    const double u = TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 1 ? scaled_by((double)value_of(x), by->x)
+    const double u = TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 1 ? scaled_by((double)value_of(x), power)
                                                               : (double)value_of(x),
                  w = TALLY_KERNEL_INPUTS == 1 ? u : (double)value_of(y);
     const double product = u * w;
@@ -119,8 +110,8 @@ TALLY_FN int32_t note_term(noted_t *a, TALLY_T x, TALLY_T y) {
         a->seen |= value_is_other(x, y) ? TALLY_NOT_MINUS_ZERO : 0;
     return !is_special;
 }
-TALLY_FN void add_value(thread_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
-    if (note_term(&a->noted, x, y)) add_finite(a, x, y, by);
+TALLY_FN void add_value(thread_sums_t *a, TALLY_T x, TALLY_T y, int32_t power) {
+    if (note_term(&a->noted, x, y)) add_finite(a, x, y, power);
 }
 
 /* ---- sums of several threads ---- */
@@ -148,14 +139,14 @@ TALLY_FN void join_sums(thread_sums_t *a, const thread_sums_t *b) {
 /* ---- results ---- */
 
 /* Of the middle of the intervals in which sums lie, or of what lies beyond their lower (-1) or upper ends (1). */
-TALLY_FN in_pairs_t pairs_of(const thread_sums_t *s, int64_t n, const scales_t *by, int32_t end) {
+TALLY_FN in_pairs_t pairs_of(const thread_sums_t *s, int64_t n, int32_t power, int32_t end) {
     in_pairs_t a;
     (void)end;
     __builtin_memset(&a, 0, sizeof a);
     a.present = n - s->noted.absent;
     a.seen = s->noted.seen;
-    a.power = -by->x;
-    a.products_power = -by->x - (TALLY_KERNEL_INPUTS == 2 ? by->y : by->x);
+    a.power = -power;
+    a.products_power = TALLY_KERNEL_INPUTS == 2 ? -power : -2 * power;
     TALLY_IF_SUM(a.sum = tally_bounded_pair(&s->sum, end);)
     TALLY_IF_PRODUCTS(a.products = tally_bounded_pair(&s->products, end);)
     TALLY_IF_KEYS(a.low = (TALLY_K)s->noted.low; a.high = (TALLY_K)s->noted.high;)
@@ -179,7 +170,7 @@ TALLY_FN int32_t spread_is_bounded(const thread_sums_t *s) {
 }
 /* The result of n values, some of them present, if it is certain: the same at both ends of the interval, if something
  * was dropped. */
-TALLY_LONG int32_t finalize_sums(const thread_sums_t *s, int64_t n, const scales_t *by, const tally_final *final,
+TALLY_LONG int32_t finalize_sums(const thread_sums_t *s, int64_t n, int32_t power, const tally_final *final,
                                  uint64_t *result) {
     enum { is_spread = TALLY_HAS_SPREAD && !TALLY_HAS_KEYS };
     const double lost = lost_of(s);
@@ -188,7 +179,7 @@ TALLY_LONG int32_t finalize_sums(const thread_sums_t *s, int64_t n, const scales
     int32_t sure = lost - lost == 0 && spread_is_bounded(s);
     TALLY_ROLLED /* what follows is long */
         for (int32_t end = has_ends ? -1 : 0; sure && end <= has_ends; end += 2) {
-        in_pairs_t a = pairs_of(s, n, by, end);
+        in_pairs_t a = pairs_of(s, n, power, end);
         if (is_spread) { /* nothing is known to be exact */
             TALLY_IF_SUM(if (a.sum.low == 0) a.sum.low = s->sum.lost;)
             TALLY_IF_PRODUCTS(if (a.products.low == 0) a.products.low = s->products.lost;)

@@ -12,14 +12,15 @@
 
 /* ---- sums ---- */
 
-/* Sums of all values by `lanes` neighbouring lanes, of f64 in units of a power of two; each lane gets them. All lanes
- * of the warp take part. */
-TALLY_FN void add_values(thread_sums_t *sums, scales_t *by, const steps_t *steps, const values_t *of, int32_t lanes) {
-    const int32_t begin = tally_lane() % lanes, count = count_from(of, begin, lanes);
+/* Sums of all values by 2^log_lanes neighbouring lanes, of f64 in units of a power of two; each lane gets them. All
+ * lanes of the warp take part. */
+TALLY_FN void add_values(thread_sums_t *sums, int32_t *power, const steps_t *steps, const values_t *of,
+                         int32_t log_lanes) {
+    const int32_t lanes = 1 << log_lanes, begin = tally_lane() & (lanes - 1), count = count_from(of, begin, log_lanes);
     const char *const first_x = of->x + begin * steps->x, *const first_y = of->y + begin * steps->y;
     const int64_t next_x = values_together * lanes * steps->x, next_y = values_together * lanes * steps->y;
     *sums = no_sums();
-    by->x = by->y = 0;
+    *power = 0;
     if (TALLY_IS_F64) {
         const char *x = first_x, *y = first_y;
         uint32_t most = 0;
@@ -38,7 +39,7 @@ TALLY_FN void add_values(thread_sums_t *sums, scales_t *by, const steps_t *steps
             const uint32_t other = tally_shuffle_xor(most, mask);
             most = other > most ? other : most;
         }
-        *by = scales_for(most);
+        *power = power_for(most);
     }
     const char *x = first_x, *y = first_y;
     TALLY_ROLLED
@@ -46,7 +47,7 @@ TALLY_FN void add_values(thread_sums_t *sums, scales_t *by, const steps_t *steps
         const some_values_t some = read_some(steps, x, y, count - at, lanes);
         TALLY_UNROLL
         for (int32_t k = 0; k < values_together; k++)
-            if (at + k < count) add_value(sums, some.x[k], some.y[k], by);
+            if (at + k < count) add_value(sums, some.x[k], some.y[k], *power);
     }
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
@@ -78,11 +79,11 @@ TALLY_RARE void put_by_limbs(const tally_segments_work *work, int64_t s, const c
     put_lane_sums(work, s, &a, n - noted->absent, noted);
 }
 TALLY_FN void put_whole(const tally_segments_work *work, int64_t s, const values_t *of, const thread_sums_t *sums,
-                        const scales_t *by) {
+                        int32_t power) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     if (of->n == sums->noted.absent)
         put_nothing(work, s);
-    else if (finalize_sums(sums, of->n, by, &work->out.final, result))
+    else if (finalize_sums(sums, of->n, power, &work->out.final, result))
         put_bytes(&work->out, s, result, of->n - sums->noted.absent);
     else {
         const noted_t noted = sums->noted;
@@ -100,10 +101,9 @@ typedef struct whole_t {
 enum {
     ends_most = TALLY_PREFIX_TILE_MOST /
                 TALLY_PREFIX_END_BYTES(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS, TALLY_HAS_KEYS, 0),
+    share_most = ends_most / TALLY_FLAT_WARPS + 1,
     whole_few = 256, /* in a tile: one warp has them; of more each warp of the block has a share */
-    whole_most = ends_most / (TALLY_FLAT_THREADS / TALLY_WARP) > whole_few
-                     ? ends_most / (TALLY_FLAT_THREADS / TALLY_WARP) + 1
-                     : whole_few
+    whole_most = share_most > whole_few ? share_most : whole_few
 };
 typedef struct by_length_t {
     int32_t listed[TALLY_WARP]; /* of each class of lengths */
@@ -156,27 +156,27 @@ TALLY_FN int32_t pass_lengths(const tally_segments_work *work, const whole_t *wh
     return all;
 }
 
-/* Into how many shares the warp's lanes are divided for the segments from lane `at` on, the longest first, of n values
- * each: so many are added up at once. That takes as long as the longest; a step of joining lanes takes JOIN times as
- * long as a value. Chosen is where a value takes least. */
-TALLY_FN int32_t choose_shares(int32_t n, int32_t at) {
+/* log2 of the lanes that each of the segments from lane `at` on gets, the longest first, of n values each: so many are
+ * added up at once as these lanes leave room for. That takes as long as the longest; a step of joining lanes takes JOIN
+ * times as long as a value. Chosen is where a value takes least. */
+TALLY_FN int32_t choose_log_lanes(int32_t n, int32_t at) {
     enum { JOIN = 3, RESULT = 4 };
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)n, at);
-    if (longest <= 2 * JOIN) return TALLY_WARP; /* no more than joining them would take */
+    if (longest <= 2 * JOIN) return 0; /* no more than joining them would take */
     const int32_t own = n + (n > 0) * RESULT, before = tally_sums_before(own);
-    const int32_t log2 = tally_lane() < 5 ? tally_lane() : 5, lanes = TALLY_WARP >> log2, end = at + (1 << log2),
-                  last = end < TALLY_WARP ? end - 1 : TALLY_WARP - 1;
+    const int32_t log_shares = tally_lane() < log_warp ? tally_lane() : log_warp, log_lanes = log_warp - log_shares,
+                  end = at + (1 << log_shares), last = end < TALLY_WARP ? end - 1 : TALLY_WARP - 1;
     const int32_t values =
         (int32_t)(tally_shuffle((uint32_t)(before + own), last) - tally_shuffle((uint32_t)before, at));
-    const float cost = (float)((longest + lanes - 1) / lanes + JOIN * (5 - log2) + RESULT);
+    const float cost = (float)(((longest + (1 << log_lanes) - 1) >> log_lanes) + JOIN * log_lanes + RESULT);
     const uint32_t rate = (uint32_t)((float)values / cost * 1024), most = tally_warp_max(rate);
-    return 1 << (__builtin_ffs((int32_t)tally_ballot(rate == most)) - 1);
+    return log_warp - (__builtin_ffs((int32_t)tally_ballot(rate == most)) - 1);
 }
 /* The lane's segment, or -1; the longest first. */
 TALLY_FN void put_group(const tally_segments_work *work, const whole_t *whole, const steps_t *steps, int64_t s) {
     values_t of = {0, 0, 0};
     thread_sums_t sums = no_sums();
-    scales_t by = {0, 0};
+    int32_t power = 0;
     if (s >= 0) {
         const int32_t begin = begin_within(work, whole, s), end = begin_within(work, whole, s + 1);
         of = values_from(work, s, whole->low + begin, end - begin);
@@ -184,25 +184,26 @@ TALLY_FN void put_group(const tally_segments_work *work, const whole_t *whole, c
     const int32_t count = __builtin_popcount(tally_ballot(s >= 0));
     TALLY_ROLLED
     for (int32_t at = 0, shares; at < count; at += shares) {
-        shares = choose_shares(of.n, at);
-        const int32_t lanes = TALLY_WARP / shares, from = at + tally_lane() / lanes, its = from < TALLY_WARP ? from : 0;
+        const int32_t log_lanes = choose_log_lanes(of.n, at), from = at + (tally_lane() >> log_lanes),
+                      its = from < TALLY_WARP ? from : 0;
         values_t values;
         thread_sums_t some;
-        scales_t some_by;
+        int32_t some_power;
+        shares = TALLY_WARP >> log_lanes;
         values.x = (const char *)tally_of_lane64((int64_t)of.x, its);
         values.y = TALLY_KERNEL_INPUTS == 1 ? values.x : (const char *)tally_of_lane64((int64_t)of.y, its);
         values.n = (int32_t)tally_shuffle((uint32_t)of.n, its);
         if (from >= TALLY_WARP) values.n = 0;
-        add_values(&some, &some_by, steps, &values, lanes);
-        const int32_t mine = tally_lane() - at, is_mine = mine >= 0 && mine < shares, lane = is_mine ? mine * lanes : 0;
-        if (lanes > 1 || at > 0) {
+        add_values(&some, &some_power, steps, &values, log_lanes);
+        const int32_t mine = tally_lane() - at, is_mine = mine >= 0 && mine < shares,
+                      lane = is_mine ? mine << log_lanes : 0;
+        if (shares < TALLY_WARP || at > 0) { /* or the lane has added up its own */
             some = sums_of_lane(&some, lane);
-            some_by.x = (int32_t)tally_shuffle((uint32_t)some_by.x, lane);
-            some_by.y = (int32_t)tally_shuffle((uint32_t)some_by.y, lane);
+            some_power = (int32_t)tally_shuffle((uint32_t)some_power, lane);
         }
-        if (is_mine) sums = some, by = some_by;
+        if (is_mine) sums = some, power = some_power;
     }
-    if (s >= 0) put_whole(work, s, &of, &sums, &by);
+    if (s >= 0) put_whole(work, s, &of, &sums, power);
 }
 /* By the warp. False: they are no segments. */
 TALLY_FN int32_t put_by_length(const tally_segments_work *work, const whole_t *whole, const steps_t *steps,

@@ -24,8 +24,6 @@
 #include "exact_segments/digits.h"
 #include "exact_segments/whole_segments.h"
 
-#define TALLY_FLAT_WARPS (TALLY_FLAT_THREADS / TALLY_WARP)
-
 /* Numbers of limbs in memory. */
 TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
     return has_pieces(work) ? work->partition.count / work->partition.chunks * work->partition.groups

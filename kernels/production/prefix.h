@@ -49,6 +49,13 @@ TALLY_FN int32_t is_far(const tally_segments_work *work, const tile_t *tile, ext
     return TALLY_PREFIX_WIDE || work->partition.left == 0 || !are_long ||
            !levels_hold(tile, x, y, TALLY_BINADES_HELD(1));
 }
+/* Scales the tile for values of such extents, by all threads. False: the levels do not hold them, and it is left. */
+TALLY_FN int32_t fits_levels(const tally_segments_work *work, int64_t t, tile_t *tile, extent_t x, extent_t y) {
+    choose_scales(tile, x, y);
+    if (levels_hold(tile, x, y, TALLY_BINADES_HELD(TALLY_PREFIX_WIDE))) return 1;
+    if (tally_thread() == 0) leave_tile(work, t, is_far(work, tile, x, y));
+    return 0;
+}
 
 /* The first value's distance from a multiple of 16 bytes, if it can be kept. */
 TALLY_FN int32_t skew_of(const tally_source *x, int64_t at) {
@@ -328,11 +335,7 @@ TALLY_FN int32_t take_grid(const tally_segments_work *work, int64_t t, char *buf
     tally_barrier();
     const extent_t of_x = shared_extent(side, 0), of_y = TALLY_KERNEL_INPUTS == 2 ? shared_extent(side, 1) : of_x;
     if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) return 0;
-    choose_scales(&tile, of_x, of_y);
-    if (!levels_hold(&tile, of_x, of_y, TALLY_BINADES_HELD(TALLY_PREFIX_WIDE))) {
-        if (tally_thread() == 0) leave_tile(work, t, is_far(work, &tile, of_x, of_y));
-        return 1;
-    }
+    if (!fits_levels(work, t, &tile, of_x, of_y)) return 1;
     add_grid(&tile, &grid, buffer);
     tally_barrier();
     const int64_t *const sums = prefixes_of(&tile, buffer);
@@ -389,11 +392,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
         of_x = shared_extent(side, 0);
         of_y = TALLY_KERNEL_INPUTS == 2 ? shared_extent(side, 1) : of_x;
     }
-    choose_scales(&tile, of_x, of_y);
-    if (!levels_hold(&tile, of_x, of_y, TALLY_BINADES_HELD(TALLY_PREFIX_WIDE))) {
-        if (tally_thread() == 0) leave_tile(work, t, is_far(work, &tile, of_x, of_y));
-        return;
-    }
+    if (!fits_levels(work, t, &tile, of_x, of_y)) return;
     add_prefixes(&tile, buffer, side, marks, rank);
     tally_barrier();
     scan_chunks(side);

@@ -75,18 +75,18 @@ TALLY_FN row_sums_t no_row_sums(void) {
     const row_sums_t a = {no_sums(), 0};
     return a;
 }
-TALLY_FN void add_to_row(row_sums_t *a, TALLY_T x, TALLY_T y, const scales_t *by) {
-    add_value(&a->of, x, y, by);
+TALLY_FN void add_to_row(row_sums_t *a, TALLY_T x, TALLY_T y) {
+    add_value(&a->of, x, y, 0);
     if (!TALLY_IS_F64 || term_is_special(x, y)) return;
     a->most = term_size(x, y) > a->most ? term_size(x, y) : a->most;
 }
 
 /* ---- results ---- */
 
-TALLY_FN int32_t finalize_row(const thread_sums_t *s, int64_t n, const scales_t *by, const tally_final *final,
+TALLY_FN int32_t finalize_row(const thread_sums_t *s, int64_t n, int32_t power, const tally_final *final,
                               uint64_t *result) {
-    if (lost_of(s) != 0) return finalize_sums(s, n, by, final, result);
-    const in_pairs_t a = pairs_of(s, n, by, 0); /* most often: in line */
+    if (lost_of(s) != 0) return finalize_sums(s, n, power, final, result);
+    const in_pairs_t a = pairs_of(s, n, power, 0); /* most often: in line */
     return finalize_pairs(&a, final, result);
 }
 TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {
@@ -97,27 +97,26 @@ TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {
 TALLY_LONG void put_scaled(const tally_segments_work *work, int64_t row, uint32_t most) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const scales_t by = scales_for(most);
+    const int32_t power = power_for(most);
     const int64_t first = first_of_row(work, row);
     thread_sums_t sums = no_sums();
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     TALLY_ROLLED
     for (int64_t m = 0; m < work->length; m++) {
         const TALLY_T a = read_one(&x, first + m * work->inner);
-        add_value(&sums, a, TALLY_KERNEL_INPUTS == 1 ? a : read_one(&y, first + m * work->inner), &by);
+        add_value(&sums, a, TALLY_KERNEL_INPUTS == 1 ? a : read_one(&y, first + m * work->inner), power);
     }
-    if (finalize_row(&sums, work->length, &by, &work->out.final, result))
+    if (finalize_row(&sums, work->length, power, &work->out.final, result))
         put_bytes(&work->out, row, result, work->length - sums.noted.absent);
     else
         mark_row(work, row);
 }
 TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_sums_t *sums) {
-    const scales_t by = {0, 0};
     const int64_t present = work->length - sums->of.noted.absent;
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     if (present == 0)
         put_nothing(work, row);
-    else if (finalize_row(&sums->of, work->length, &by, &work->out.final, result))
+    else if (finalize_row(&sums->of, work->length, 0, &work->out.final, result))
         put_bytes(&work->out, row, result, present);
     else if (TALLY_IS_F64)
         put_scaled(work, row, sums->most);
@@ -130,7 +129,6 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_short, tally_segments_work, TALLY_RESIDENT
     tally_let_next_start();
     tally_await_before();
     const rows_t rows = rows_of(&work);
-    const scales_t by = {0, 0};
     row_sums_t sums[TALLY_ACROSS], done[TALLY_ACROSS];
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) sums[v] = no_row_sums();
@@ -148,7 +146,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_short, tally_segments_work, TALLY_RESIDENT
             if (first + k >= work.length) continue;
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_ACROSS; v++)
-                add_to_row(&sums[v], x[k].v[v], TALLY_KERNEL_INPUTS == 1 ? x[k].v[v] : y[k].v[v], &by);
+                add_to_row(&sums[v], x[k].v[v], TALLY_KERNEL_INPUTS == 1 ? x[k].v[v] : y[k].v[v]);
         }
     }
     TALLY_UNROLL

@@ -46,7 +46,8 @@ enum {
     TALLY_CONSUMER_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
     TALLY_CONSUMERS = TALLY_CONSUMER_WARPS * TALLY_WARP,
     TALLY_SEGMENTS_BLOCK = TALLY_CONSUMERS + TALLY_WARP,
-    TALLY_FLAT_THREADS = 4 * TALLY_WARP /* of a block of production/flat.h */
+    TALLY_FLAT_WARPS = 4, /* of a block of production/flat.h */
+    TALLY_FLAT_THREADS = TALLY_FLAT_WARPS * TALLY_WARP
 };
 
 /* Sets one bit of a word in memory; bit i of many words. */

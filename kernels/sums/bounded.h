@@ -12,10 +12,6 @@ typedef struct tally_bounded {
     double lost; /* at least the magnitude of all that was dropped; a NaN where additions have overflown */
 } tally_bounded;
 
-TALLY_FN tally_bounded tally_bounded_zero(void) {
-    const tally_bounded zero = {{0, 0, 0}, 0};
-    return zero;
-}
 TALLY_FN void tally_bounded_put(tally_bounded *a, double term) {
     tally_pair sum = tally_two_sum(a->p[0], term);
     a->p[0] = sum.high;

@@ -43,8 +43,8 @@ static bool begins_with_prefixes(const job *j) {
 }
 
 /* Whether rows are exact ones that a thread has alone (production/short_exact.h), before the other stages have those
- * that it is not sure of. Measured: docs/design/012. Rows whose values lie side by side begin with
- * prefix sums if these have a sum alone to find. */
+ * that it is not sure of. Measured: docs/design/012. Rows whose values lie side by side begin with prefix sums if these
+ * have a sum alone to find. */
 static bool are_short(const job *j) {
     enum { SIDE_BY_SIDE = 16 };
     return begins_with_prefixes(j) && j->segments.kind == TALLY_ROWS && j->call->spec->user == NULL &&
@@ -343,8 +343,8 @@ static tally_status prepare(const job *j) {
 }
 
 /* Starts a kernel that looks for tiles that were left to it, on several times as many blocks as the device holds at
- * once: where not all of these start together, as others still run, the rest make up for it. As a rule nothing is left
- * of what another stage has tried before. */
+ * once: where some start late, as others still run, the rest make up for it. Fewer where a stage before has marked
+ * single segments: then as a rule nothing is left. */
 static tally_status search(const job *j, const tally__loaded *kernels, tally__entry entry, int64_t resident) {
     const int64_t tiles = j->again.partition.tiles, most = (marks_segments(j) ? 2 : 4) * resident;
     return tally__call_launch(j->call, kernels, entry, tiles < most ? tiles : most, TALLY_START_EARLY, &j->again);
