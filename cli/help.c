@@ -73,7 +73,8 @@ static const char *gives_in_words(int gives) {
     switch (gives) {
     case TALLY_GIVES_WIDE: return "i64, u64, f32 or f64";
     case TALLY_GIVES_SAME: return "the input's type";
-    case TALLY_GIVES_INDEX: return "i64";
+    case TALLY_GIVES_INDEX:
+    case TALLY_GIVES_COUNT: return "i64";
     case TALLY_GIVES_TRUTH: return "bool";
     case TALLY_GIVES_REAL: return "f32 or f64";
     case TALLY_GIVES_MAGNITUDE: return "u64, f32 or f64";

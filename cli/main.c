@@ -72,10 +72,10 @@ static int check_options(const command *wanted, tally_op op) {
         return misspelt("%s: --ddof is for var, std and stats", wanted->word);
     }
     switch (op) {
-#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what)                          \
-    case TALLY_##id:                                                                                      \
-        return nans != TALLY_NANS_ORDER && wanted->options.nan == TALLY_NAN_TOTAL                         \
-                   ? misspelt("%s: --nan total is for min, max, minmax, argmin and argmax", wanted->word) \
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what)                                       \
+    case TALLY_##id:                                                                                                   \
+        return nans != TALLY_NANS_ORDER && wanted->options.nan == TALLY_NAN_TOTAL                                      \
+                   ? misspelt("%s: --nan total is for operators that compare values, as min and argmax", wanted->word) \
                    : STATUS_DONE;
         TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW

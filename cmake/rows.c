@@ -10,7 +10,7 @@
 TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
 
-#define TALLY_ROW(id, kernel) exact #id #kernel.
+#define TALLY_ROW(id, kernel, last) exact #id #kernel #last.
 TALLY_EXACT_SUMS(TALLY_ROW)
 #undef TALLY_ROW
 

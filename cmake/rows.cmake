@@ -14,7 +14,7 @@ if(failed)
     message(FATAL_ERROR "The C preprocessor cannot list the rows of ${tables}:\n${reason}")
 endif()
 string(REGEX REPLACE "[ \n]+" " " text "${text}")
-set(exact_row "exact \"[A-Z0-9_]+\" \"([a-z0-9]+)\"")
+set(exact_row "exact \"[A-Z0-9_]+\" \"([a-z0-9]+)\" \"TALLY_LAST_[A-Z]+\"")
 #                    id                  name             kernel            inputs      on
 set(row "operator \"[A-Z0-9_]+\" \"[a-z0-9]+\" \"([a-z0-9]+)\" \"([12])\" \"([A-Z_ |()]+)\" ")
 #                       order                         NaNs

@@ -135,6 +135,7 @@ typedef struct tally__operator_row {
     int inputs, on, gives, order, empty, nans;
 } tally__operator_row;
 const tally__operator_row *tally__operator(tally_op op); /* NULL: not built in */
+bool tally__gives_index(tally_op op);                    /* of a value, which moves with what lies before the values */
 int tally__type_class(tally_type type);                  /* 0: not a table type */
 tally_type tally__natural_type(int gives, tally_type input);
 

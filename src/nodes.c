@@ -328,8 +328,6 @@ tally_status tally_merge_nodes(const tally_context *context, tally_op op, tally_
     return run(&j);
 }
 
-static bool gives_index(tally_op op) { return op == TALLY_ARGMIN || op == TALLY_ARGMAX; }
-
 tally_status tally_shift_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count, void *nodes,
                                const int64_t *by) {
     tally__spec spec;
@@ -338,7 +336,8 @@ tally_status tally_shift_nodes(const tally_context *context, tally_op op, tally_
     TALLY_TRY(check_nodes(&spec, count, nodes));
     TALLY_CHECK(by != NULL || count == 0, BAD_ARGUMENT, "it is not said by how much the indices move");
     TALLY_TRY(find_gpu_of_nodes(&spec, nodes, &gpu));
-    if (gpu != NULL) return count == 0 || !gives_index(op) ? TALLY_OK : gpu->nodes->shift(&spec, count, nodes, by);
+    if (gpu != NULL)
+        return count == 0 || !tally__gives_index(op) ? TALLY_OK : gpu->nodes->shift(&spec, count, nodes, by);
     nodes_job j = {.spec = &spec, .one = shift_one, .count = count, .into = nodes, .by = by};
     return run(&j);
 }

@@ -22,20 +22,19 @@ static const int kernel_numbers[] = {
 #undef TALLY_ROW
 };
 
-/* The kernel that adds floats exactly for an operator made of sums; -1: it is not. */
-static int exact_kernel(tally_op op) {
-    switch (op) {
-#define TALLY_ROW(id, kernel) \
-    case TALLY_##id: return EXACT_KERNEL_##kernel;
-        TALLY_EXACT_SUMS(TALLY_ROW)
+/* Of operators made of sums: the kernel that adds floats exactly for them, and the last step, TALLY_LAST_... */
+static const struct {
+    bool is_made_of_sums;
+    int kernel, last;
+} exact_sums[TALLY_OP_END] = {
+#define TALLY_ROW(id, kernel, last) [TALLY_##id] = {true, EXACT_KERNEL_##kernel, last},
+    TALLY_EXACT_SUMS(TALLY_ROW)
 #undef TALLY_ROW
-    }
-    return -1;
-}
+};
 
 static const tally__kernel_set *find_kernels(tally__spec *spec) {
     const tally__backend *backend = tally__host_backend_of(&spec->options);
-    spec->kernel_number = spec->exact ? exact_kernel(spec->op) : kernel_numbers[spec->op];
+    spec->kernel_number = spec->exact ? exact_sums[spec->op].kernel : kernel_numbers[spec->op];
     return spec->exact ? backend->exact_kernels(spec->kernel_number) : backend->kernels(spec->kernel_number);
 }
 
@@ -92,22 +91,24 @@ static const char *types_in_words(int on) {
 }
 
 static tally_status specify_built_in(const tally__operator_row *row, tally__spec *spec) {
-    int class = tally__type_class(spec->type);
+    const int class = tally__type_class(spec->type), last = exact_sums[spec->op].last;
+    const bool sums = exact_sums[spec->op].is_made_of_sums;
     TALLY_CHECK(class != 0, BAD_TYPE, "%s needs one of the types bool, i8 to i64, u8 to u64, f16, bf16, f32, f64",
                 row->name);
     TALLY_CHECK((row->on & class) != 0, BAD_TYPE, "%s is not defined for %s, only for %s", row->name,
                 tally_type_name(spec->type), types_in_words(row->on));
     TALLY_CHECK(spec->options.nan != TALLY_NAN_TOTAL || class != TALLY_CLASS_FLOAT || row->nans == TALLY_NANS_ORDER,
-                BAD_ARGUMENT, "%s cannot put NaNs in total order: that is for min, max, minmax, argmin and argmax",
+                BAD_ARGUMENT,
+                "%s cannot put NaNs in total order: that is for operators that compare values, as min and argmax",
                 row->name);
     spec->name = row->name;
     spec->inputs = row->inputs;
-    spec->exact = class == TALLY_CLASS_FLOAT && spec->options.accuracy != TALLY_FAST && exact_kernel(spec->op) >= 0;
-    spec->whole_sums = class != TALLY_CLASS_FLOAT && exact_kernel(spec->op) >= 0;
+    spec->exact = sums && class == TALLY_CLASS_FLOAT && spec->options.accuracy != TALLY_FAST;
+    spec->whole_sums = sums && class != TALLY_CLASS_FLOAT;
     spec->kernel = &find_kernels(spec)->of[spec->type][spec->options.nan];
     spec->final.ddof = spec->options.ddof;
-    spec->final.root = spec->op == TALLY_STD || spec->op == TALLY_NORM2;
-    spec->final.mean = spec->op == TALLY_MEAN;
+    spec->final.root = last == TALLY_LAST_ROOT;
+    spec->final.mean = last == TALLY_LAST_MEAN;
     spec->final.wraps = spec->options.overflow == TALLY_OVERFLOW_WRAPS;
     spec->components = row->gives == TALLY_GIVES_PAIR ? 2 : 1;
     spec->result_type = tally__natural_type(row->gives, spec->type);

@@ -42,13 +42,19 @@ tally_type tally__natural_type(int gives, tally_type input) {
     case TALLY_GIVES_WIDE:
         if (class == TALLY_CLASS_FLOAT) return real;
         return class == TALLY_CLASS_UINT ? TALLY_U64 : TALLY_I64;
-    case TALLY_GIVES_INDEX: return TALLY_I64;
+    case TALLY_GIVES_INDEX:
+    case TALLY_GIVES_COUNT: return TALLY_I64;
     case TALLY_GIVES_TRUTH: return TALLY_BOOL;
     case TALLY_GIVES_REAL: return class == TALLY_CLASS_FLOAT ? real : TALLY_F64;
     case TALLY_GIVES_MAGNITUDE: return class == TALLY_CLASS_FLOAT ? real : TALLY_U64;
     case TALLY_GIVES_STATS: return TALLY_STRUCT;
     default: return input; /* SAME, PAIR */
     }
+}
+
+bool tally__gives_index(tally_op op) {
+    const tally__operator_row *row = tally__operator(op);
+    return row != NULL && row->gives == TALLY_GIVES_INDEX;
 }
 
 const char *tally_op_name(tally_op op) {

@@ -62,7 +62,8 @@ def result(gives, name, kind):
     """The words for the result type of an input type."""
     wide = {"TALLY_CLASS_FLOAT": "f32" if name in NARROW else "f64", "TALLY_CLASS_UINT": "u64"}.get(kind, "i64")
     floats = kind == "TALLY_CLASS_FLOAT"
-    return {"TALLY_GIVES_WIDE": wide, "TALLY_GIVES_SAME": name, "TALLY_GIVES_INDEX": "i64", "TALLY_GIVES_TRUTH": "bool",
+    return {"TALLY_GIVES_WIDE": wide, "TALLY_GIVES_SAME": name, "TALLY_GIVES_INDEX": "i64",
+            "TALLY_GIVES_COUNT": "i64", "TALLY_GIVES_TRUTH": "bool",
             "TALLY_GIVES_REAL": wide if floats else "f64", "TALLY_GIVES_MAGNITUDE": wide if floats else "u64",
             "TALLY_GIVES_PAIR": f"2 x {name}", "TALLY_GIVES_STATS": "`tally_stats`"}[gives]
 
@@ -79,14 +80,12 @@ def operators():
 
 
 def results():
-    groups = {}
-    for _, name, _, _, on, gives, *_ in rows("TALLY_OPERATORS"):
-        groups.setdefault((gives, mask(on)), []).append(f"`{name}`")
     types = [(name, kind) for _, name, _, _, kind in rows("TALLY_TYPES")]
-    body = []
-    for (gives, on), names in groups.items():
-        cells = [result(gives, name, kind) if mask(kind) & on else "" for name, kind in types]
-        body.append([", ".join(names), *cells])
+    groups = {}  # by their cells
+    for _, name, _, _, on, gives, *_ in rows("TALLY_OPERATORS"):
+        cells = tuple(result(gives, name, kind) if mask(kind) & mask(on) else "" for name, kind in types)
+        groups.setdefault(cells, []).append(f"`{name}`")
+    body = [[", ".join(names), *cells] for cells, names in groups.items()]
     return table(["operators", *(name for name, _ in types)], body)
 
 

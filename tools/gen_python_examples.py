@@ -46,7 +46,7 @@ def results(command, row, code, *options):
         )
     if done.returncode:
         sys.exit(f"{name}: {done.stderr}")
-    is_real = gives in REAL or code == "d" and gives != "TALLY_GIVES_INDEX"
+    is_real = gives in REAL or code == "d" and gives not in ("TALLY_GIVES_INDEX", "TALLY_GIVES_COUNT")
     return [[number(word, is_real) for word in line.split("\t")] for line in done.stdout.splitlines()]
 
 

@@ -12,7 +12,7 @@
 
 static bool is_made_of_sums(tally_op op) {
     switch (op) {
-#define TALLY_ROW(id, kernel) case TALLY_##id:
+#define TALLY_ROW(id, kernel, last) case TALLY_##id:
         TALLY_EXACT_SUMS(TALLY_ROW)
 #undef TALLY_ROW
         return true;
@@ -25,13 +25,11 @@ bool order_shows(const tally_context *context, tally_op op, tally_type type) {
         tally_get_options(context).accuracy != TALLY_FAST) {
         return false; /* exact */
     }
-    if (op == TALLY_ARGMIN || op == TALLY_ARGMAX) {
-        return true; /* the result is a place */
-    }
     switch (op) {
 #define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) \
     case TALLY_##id:                                                             \
-        return order == TALLY_ORDER_FIXED || (order == TALLY_ORDER_FREE_INTS && type_class(type) == TALLY_CLASS_FLOAT);
+        return gives == TALLY_GIVES_INDEX || order == TALLY_ORDER_FIXED ||       \
+               (order == TALLY_ORDER_FREE_INTS && type_class(type) == TALLY_CLASS_FLOAT);
         TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
     default: return true;

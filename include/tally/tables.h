@@ -21,12 +21,13 @@
 /* How the result type follows from the input type (tally_result_type says it for one pair). */
 #define TALLY_GIVES_WIDE 1      /* bool, i* -> i64; u* -> u64; f16, bf16, f32 -> f32; f64 -> f64 */
 #define TALLY_GIVES_SAME 2      /* the input type */
-#define TALLY_GIVES_INDEX 3     /* i64 */
+#define TALLY_GIVES_INDEX 3     /* i64: where a value lies, counted from the first */
 #define TALLY_GIVES_TRUTH 4     /* bool */
 #define TALLY_GIVES_REAL 5      /* f16, bf16, f32 -> f32; everything else -> f64 */
 #define TALLY_GIVES_MAGNITUDE 6 /* bool, i*, u* -> u64; floats as WIDE */
 #define TALLY_GIVES_PAIR 7      /* two values of the input type, side by side */
 #define TALLY_GIVES_STATS 8     /* one tally_stats */
+#define TALLY_GIVES_COUNT 9     /* i64: a number of values */
 
 /* Whether the order of combination can show in the bits (docs/order.md). */
 #define TALLY_ORDER_FREE 0      /* never: the operator is exactly associative and commutative */
@@ -70,7 +71,7 @@
     X(MINMAX,    minmax,    minmax,    1, TALLY_ON_ALL,    TALLY_GIVES_PAIR,      TALLY_ORDER_FREE,      TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_ORDER, "the smallest and the largest value") \
     X(ANY,       any,       any,       1, TALLY_ON_ALL,    TALLY_GIVES_TRUTH,     TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "whether some value is not zero") \
     X(ALL,       all,       all,       1, TALLY_ON_ALL,    TALLY_GIVES_TRUTH,     TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "whether no value is zero") \
-    X(COUNT,     count,     count,     1, TALLY_ON_ALL,    TALLY_GIVES_INDEX,     TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "how many values are not zero") \
+    X(COUNT,     count,     count,     1, TALLY_ON_ALL,    TALLY_GIVES_COUNT,     TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "how many values are not zero") \
     X(AND,       and,       and,       1, TALLY_ON_BITS,   TALLY_GIVES_SAME,      TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the bitwise and") \
     X(OR,        or,        or,        1, TALLY_ON_BITS,   TALLY_GIVES_SAME,      TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the bitwise or") \
     X(XOR,       xor,       xor,       1, TALLY_ON_BITS,   TALLY_GIVES_SAME,      TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the bitwise exclusive or") \
@@ -86,11 +87,23 @@
     X(DOT,       dot,       dot,       2, TALLY_ON_ALL,    TALLY_GIVES_WIDE,      TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the sum of products of two arrays")
 /* clang-format on */
 
-/* Operators made of sums, and the kernel in kernels/exact/ that adds floats exactly for them. Integers are always
- * exact. */
-#define TALLY_EXACT_SUMS(X)                                                                          \
-    X(SUM, sum) X(MEAN, sum) X(NORM1, norm1) X(SUMSQ, sumsq) X(NORM2, sumsq) X(DOT, dot) X(VAR, var) \
-    X(STD, var) X(STATS, stats)
+/* What the last step does to the sums of the list below (tally_final of kernels/device/dialect.h has it as flags). */
+#define TALLY_LAST_PLAIN 0 /* nothing: the result is what the kernel says */
+#define TALLY_LAST_MEAN 1  /* divides the sum by the number of values */
+#define TALLY_LAST_ROOT 2  /* takes the square root */
+
+/* Operators made of sums, the kernel in kernels/exact/ that adds floats exactly for them, and the last step. Integers
+ * are always exact. */
+#define TALLY_EXACT_SUMS(X)           \
+    X(SUM, sum, TALLY_LAST_PLAIN)     \
+    X(MEAN, sum, TALLY_LAST_MEAN)     \
+    X(NORM1, norm1, TALLY_LAST_PLAIN) \
+    X(SUMSQ, sumsq, TALLY_LAST_PLAIN) \
+    X(NORM2, sumsq, TALLY_LAST_ROOT)  \
+    X(DOT, dot, TALLY_LAST_PLAIN)     \
+    X(VAR, var, TALLY_LAST_PLAIN)     \
+    X(STD, var, TALLY_LAST_ROOT)      \
+    X(STATS, stats, TALLY_LAST_PLAIN)
 
 /*        id            number  sentence */
 #define TALLY_STATUSES(X)                                                             \

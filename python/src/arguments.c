@@ -177,7 +177,7 @@ static const facts operators[TALLY_OP_END] = {
 #undef TALLY_ROW
 };
 static const bool exact_sums[TALLY_OP_END] = {
-#define TALLY_ROW(id, kernel) [TALLY_##id] = true,
+#define TALLY_ROW(id, kernel, last) [TALLY_##id] = true,
     TALLY_EXACT_SUMS(TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -194,10 +194,7 @@ bool op_gives_nothing(tally_op op) {
            operators[op].empty == TALLY_EMPTY_IS_REFUSED;
 }
 
-bool op_counts_positions(tally_op op) {
-    return op >= TALLY_OP_END ||
-           (operators[op].gives == TALLY_GIVES_INDEX && operators[op].empty == TALLY_EMPTY_IS_REFUSED);
-}
+bool op_counts_positions(tally_op op) { return op >= TALLY_OP_END || operators[op].gives == TALLY_GIVES_INDEX; }
 
 bool op_order_shows(tally_op op, tally_type type, bool fast) {
     if (op >= TALLY_OP_END) return true;

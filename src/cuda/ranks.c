@@ -73,7 +73,7 @@ typedef struct layout {
 
 static tally_status lay_out(tally__call *call, const peers *p, int64_t results, layout *l) {
     const tally__geometry sizes = tally__geometry_of(call->spec);
-    const bool gives_index = call->spec->op == TALLY_ARGMIN || call->spec->op == TALLY_ARGMAX;
+    const bool gives_index = tally__gives_index(call->spec->op);
     size_t mine, all, bytes;
     l->adds = (call->spec->exact && !sizes.keeps_keys) || call->spec->op == TALLY_COUNT;
     l->count_at = gives_index ? (sizes.node_bytes + 7) / 8 * 8 : 0;

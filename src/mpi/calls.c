@@ -67,11 +67,21 @@ static tally_status check_request(request *r) {
 
 /* ---- going ---- */
 
+static bool gives_index(tally_op op) {
+    switch (op) {
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) \
+    case TALLY_##id: return gives == TALLY_GIVES_INDEX;
+        TALLY_OPERATORS(TALLY_ROW)
+#undef TALLY_ROW
+    default: return false;
+    }
+}
+
 /* Where this rank's values begin in the whole matters to indices and to states. */
 static tally_status count_values(const request *r, travel *t) {
     int64_t results;
     const size_t bytes = (size_t)r->results * sizeof *t->counts + 1;
-    if (r->node_bytes != 0 && r->op != TALLY_ARGMIN && r->op != TALLY_ARGMAX) return TALLY_OK;
+    if (r->node_bytes != 0 && !gives_index(r->op)) return TALLY_OK;
     t->counts = malloc(bytes);
     t->before = malloc(bytes);
     if (t->counts == NULL || t->before == NULL)

@@ -50,7 +50,7 @@ class Operator:
 
 TYPES = {row[1]: Type(number, *row) for number, row in enumerate(rows("TALLY_TYPES"), 1)}
 OPERATORS = {row[1]: Operator(number, *row) for number, row in enumerate(rows("TALLY_OPERATORS"))}
-EXACT_SUMS = dict(rows("TALLY_EXACT_SUMS"))
+EXACT_SUMS = {row[0]: row[1] for row in rows("TALLY_EXACT_SUMS")}
 STATUSES = {int(row[1]): row[0] for row in rows("TALLY_STATUSES")}
 STRUCT = len(TYPES) + 1
 NANS = {"propagate": 0, "skip": 1, "total": 2}
