@@ -10,16 +10,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 import results  # noqa: E402
+import results_runs as runs  # noqa: E402
 
 
 def test_number():
-    assert [results.number(x) for x in (None, 1.004, 0.96, 0.0123, 0.0001)] == ["", "1.00", "0.96", "0.012", "< 0.001"]
+    assert [runs.number(x) for x in (None, 1.004, 0.96, 0.0123, 0.0001)] == ["", "1.00", "0.96", "0.012", "< 0.001"]
 
 
 def test_missed():
-    assert results.missed(0.9, [("a", 0.95), ("b", 0.9)]) == "Goal: 0.90. All 2 reach it."
-    assert results.missed(0.9, [("a", 0.5), ("b", 0.4), ("c", 1)]) == "Goal: 0.90. Missed by 2 of 3: b 0.40; a 0.50."
-    assert "and 3 others." in results.missed(0.9, [(str(k), 0.1) for k in range(15)])
+    assert runs.missed(0.9, [("a", 0.95), ("b", 0.9)]) == "Goal: 0.90. All 2 reach it."
+    assert runs.missed(0.9, [("a", 0.5), ("b", 0.4), ("c", 1)]) == "Goal: 0.90. Missed by 2 of 3: b 0.40; a 0.50."
+    assert "and 3 others." in runs.missed(0.9, [(str(k), 0.1) for k in range(15)])
 
 
 def test_floor():
@@ -35,18 +36,18 @@ def test_outliers_of_the_plain_read():
     records = []
     for op, speed in (("a", 36), ("b", 35), ("c", 60)):
         records += [one(op, "plain", speed, 1), one(op, "tally", 30, 0.9)]
-    assert [(labels["op"], outlier) for labels, _, outlier in results.shares(records, "whole")] == [
+    assert [(labels["op"], outlier) for labels, _, outlier in runs.shares(records, "whole")] == [
         ("a", False), ("b", False), ("c", True)]  # fmt: skip
 
 
-@pytest.mark.parametrize("subject", results.RUNS)
+@pytest.mark.parametrize("subject", runs.RUNS)
 def test_runs_are_there(subject):
-    assert results.path(subject).exists()
+    assert runs.path(subject).exists()
 
 
 def test_no_other_runs():
     """A run that a newer one replaced is deleted: history is git's."""
-    kept = {Path(name).stem for name in results.RUNS.values()}
+    kept = {Path(name).stem for name in runs.RUNS.values()}
     others = {"cpu-2026-11-21-intel-r-xeon-r-processor-16-threads", "gpu-2026-11-23-segments-by-length"}
     files = (ROOT / "docs" / "measurements").iterdir()
     found = {file.stem for file in files if file.suffix in (".json", ".jsonl", ".tsv")}
@@ -61,7 +62,7 @@ def test_hard_data_is_that_of_the_matrix():
 
 def test_a_number_of_the_page():
     """One number, from the file to the page, by hand."""
-    records = json.loads(results.path("gpu").read_text())["records"]
+    records = json.loads(runs.path("gpu").read_text())["records"]
     share = next(r["of_plain"] for r in records
                  if (r["section"], r["op"], r["type"], r["contender"]) == ("whole", "var", "f64", "tally"))  # fmt: skip
     section = (ROOT / "docs" / "results.md").read_text().split("## GPU: whole arrays")[1]
