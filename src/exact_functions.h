@@ -1,5 +1,11 @@
-/* The functions of an exact kernel that move nodes, the same in every backend: a node is packed as it is. No include
- * guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
+/* The functions of an exact kernel that move nodes, the same in every backend: a node is packed as it is.
+ * TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. Once for each type: instance.h forgets the include guard. */
+#ifndef TALLY_EXACT_FUNCTIONS_H
+#define TALLY_EXACT_FUNCTIONS_H
+
+#include TALLY_KERNEL_FILE
+
+#include "internal.h"
 #include "kernel_sums.h"
 
 #if TALLY_HAS_KEYS
@@ -42,4 +48,6 @@ static void kernel_unpack(const tally__kernel *kernel, const unsigned char *byte
     .give_nothing = TALLY_N2(kernel_nothing, type, nan), .merge_nodes = TALLY_N2(kernel_merge, type, nan),            \
     .shift_node = TALLY_N2(kernel_shift, type, nan), .pack_node = TALLY_N2(kernel_pack, type, nan),                   \
     .unpack_node = TALLY_N2(kernel_unpack, type, nan), .finish_node = TALLY_N2(kernel_finish, type, nan)
+#endif
+
 #endif

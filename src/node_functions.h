@@ -1,6 +1,12 @@
 /* The functions of a kernel that move nodes in and out of their opaque form: the same in every backend.
- * No include guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
+ * TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. Once for each type: instance.h forgets the include guard. */
+#ifndef TALLY_NODE_FUNCTIONS_H
+#define TALLY_NODE_FUNCTIONS_H
+
+#include TALLY_KERNEL_FILE
+
 #include "accumulators/finalize.h"
+#include "internal.h"
 
 static void kernel_nothing(const tally__kernel *kernel, tally__node *out) {
     node_t node = nothing();
@@ -69,4 +75,6 @@ static void kernel_unpack(const tally__kernel *kernel, const unsigned char *byte
     .give_nothing = TALLY_N2(kernel_nothing, type, nan), .merge_nodes = TALLY_N2(kernel_merge, type, nan),       \
     .shift_node = TALLY_N2(kernel_shift, type, nan), .pack_node = TALLY_N2(kernel_pack, type, nan),              \
     .unpack_node = TALLY_N2(kernel_unpack, type, nan), .finish_node = TALLY_N2(kernel_finish, type, nan)
+#endif
+
 #endif

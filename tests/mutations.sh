@@ -137,7 +137,7 @@ mutation skipped-are-counted $file 'tile->present = taken.present;' ''
 mutation specials-not-noted $file 'if (tile->specials) add_specials' 'if (false) add_specials'
 mutation specials-of-magnitudes $file 'if (term == TALLY_TERM_MAGNITUDE) plus =' 'if (false) plus ='
 mutation specials-of-products src/cpu/specials_template.h 'no_number | (c_size == 0) | (d_size == 0)' 'no_number'
-mutation specials-of-batches src/cpu/exact_template.h 'for (int64_t k = 0; k < finite->specials;) {' 'for (int64_t k = 0; k < finite->specials && k < 1;) {'
+mutation specials-of-batches src/cpu/exact_batches_template.h 'for (int64_t k = 0; k < finite->specials;) {' 'for (int64_t k = 0; k < finite->specials && k < 1;) {'
 mutation all-skipped $file 'bool values, products;
     if (tile->present == 0) return;' 'bool values, products;'
 mutation range-of-the-skipped $file 'if (tile->present < tile->n) { /* some are skipped */' 'if (false) {'
@@ -156,7 +156,7 @@ mutation spilled-terms $file 'term, tile)) return true; sums->spilled = true;' '
 mutation long-parts $file '|| total > (int64_t)1 << 53 || total < -((int64_t)1 << 53)' ''
 mutation long-segments $file 'while (batch->longest > 1 << additions) additions++;' ''
 
-file=src/cpu/exact_template.h
+file=src/cpu/exact_runs_template.h
 mutation missing-settle $file '    settle_accumulator(node);
 }
 
@@ -173,7 +173,7 @@ mutation zero-sign-of-stats src/cpu/results_template.h 'highs[s] == -1 ? -0.0 : 
 mutation stats-of-nothing src/cpu/results_template.h 'least[s] = none ? nan : (value_of_key);' 'least[s] = (value_of_key);'
 mutation column-of-y src/cpu/exact_rows_template.h 'columns[k].y[r] = y[' 'columns[k].y[r] = x['
 
-file=src/cpu/tiles_template.h
+file=src/cpu/measure.h
 mutation zero-not-largest $file 'word lessened = (magnitude - 1) & most;' 'word lessened = magnitude;'
 mutation special-not-detected $file 'top >> digits == 2 * bias + 1' 'top >> digits > 2 * bias + 1'
 mutation high-by-one $file '(int32_t)(top >> digits) - bias + 1' '(int32_t)(top >> digits) - bias - 1'
@@ -181,11 +181,20 @@ mutation unit-by-one $file '(bottom != 0 ? bottom : 1) + least - 1;' '(bottom !=
 mutation zero-in-halves $file 'return fewest >> digits == 0 ? measure_all' 'return fewest < 0 ? measure_all' avx512
 mutation last-sizes $file 'i + 2 * WIDTH < n; i +=' 'i + 4 * WIDTH < n; i +=' avx512
 mutation range-signed $file 'word key = bits[i] ^ ((bits[i] < 0 ? -1 : 0) & most);' 'word key = bits[i];'
+
+file=src/cpu/levels.h
 mutation no-residual $file 'term -= less(t, s[k * step]);' 'term -= t;'
 mutation rest-residual $file 'rest = less(rest, less(t, s[k * step]));' 'rest = rest * 0;'
 mutation rest-of-product $file 'if (has_rest && ends == levels - 1) term += rest;' ''
 mutation product-ends-early $file 'levels == TALLY_SHORT_PRODUCTS ? 1 : levels - 1;' 'levels == TALLY_SHORT_PRODUCTS ? 0 : levels - 1;'
 mutation product-ends-too-often $file 'is_f64 && levels == TALLY_SHORT_PRODUCTS ? 1' 'is_f64 && levels <= 5 ? 1'
+mutation missing-chain $file 'for (int c = 0; c < chains; c++) sum +=' 'for (int c = 1; c < chains; c++) sum +='
+mutation anchors-counted $file '- (uint64_t)chains * (uint64_t)' '- (uint64_t)(chains - 1) * (uint64_t)'
+
+file=src/cpu/vectors.h
+mutation split-of-products $file '134217729.0; /*' '16777217.0; /*' baseline
+
+file=src/cpu/tiles_template.h
 mutation last-partial-vector $file '    if (i < n) {
         wide a = load_part(is_f64, x, i, n - i);
         take(s + CHAINS' '    if (i + 1 < n) {
@@ -198,9 +207,6 @@ mutation whole-vectors-left $file 'for (; i + WIDTH <= n; i += WIDTH) {
         wide a = load(is_f64, x, i);
         take(s, levels'
 mutation whole-vectors-of-both $file 'TALLY_TAKE_BOTH(0, a);' '' avx512
-mutation missing-chain $file 'for (int c = 0; c < chains; c++) sum +=' 'for (int c = 1; c < chains; c++) sum +='
-mutation anchors-counted $file '- (uint64_t)chains * (uint64_t)' '- (uint64_t)(chains - 1) * (uint64_t)'
-mutation split-of-products $file '134217729.0; /*' '16777217.0; /*' baseline
 
 file=src/cpu/bins_template.h
 mutation bins-of-subnormals $file '| base | (none & first)) -' '| base) -'
@@ -291,9 +297,9 @@ mutation plain-across $file 'upper = k == 0 ? h : upper + h;' 'upper = k == 0 ? 
 mutation plain-magnitudes $file 'if (kind == TALLY_TERM_MAGNITUDE) a = magnitude_of(a);' ''
 mutation plain-chains $file 'for (int c = 1; c < chains; c++) of[0] += of[c];' 'for (int c = 2; c < chains; c++) of[0] += of[c];'
 mutation plain-zeros $file 'return zeros != 0;' 'return false;'
-mutation plain-zero-of-nothing src/cpu/exact_template.h 'from < to && !any_bit(bits, from, to)' '!any_bit(bits, from, to)'
-mutation zeros-not-signed src/cpu/exact_template.h 'if (from < to && !any_bit(bits, from, to)) put_minus_zero' 'if (0) put_minus_zero'
-mutation special-first-only src/cpu/exact_template.h 'i < n && total == total; i++' 'i < first + 1; i++'
+mutation plain-zero-of-nothing src/cpu/exact_batches_template.h 'from < to && !any_bit(bits, from, to)' '!any_bit(bits, from, to)'
+mutation zeros-not-signed src/cpu/exact_batches_template.h 'if (from < to && !any_bit(bits, from, to)) put_minus_zero' 'if (0) put_minus_zero'
+mutation special-first-only src/cpu/exact_batches_template.h 'i < n && total == total; i++' 'i < first + 1; i++'
 mutation expansions-vague src/cpu/results_template.h 'if (b->vague)' 'if (0)'
 mutation expansions-near src/cpu/expansions_template.h 'return ~tiny | is_far;' 'return ~tiny | ~is_far | is_far;'
 mutation expansions-alone src/cpu/expansions_template.h 'if (alone) fold_group(e[0]);' ''
@@ -302,7 +308,7 @@ mutation expansions-few src/cpu/expansions_template.h 'case 3: few_terms(is_f64,
 mutation scaled-alike src/cpu/exact.c 'tally__measure_tile(tile); /* subnormals have other digits now */' 'tile->x_extent = tile->y_extent = (tally__extent){.unit = tile->x_extent.unit - by_x};'
 mutation unscaled-ties src/cpu/results_template.h 'if ((left < 0 ? -left : left) != times_power(1, -1075 - by)) continue;' 'if (left == left) continue;'
 mutation unscaled-roots src/cpu/results_template.h 'rest > 0 && left > 0 ? 0x1p-1074' 'rest > 0 && left < 0 ? 0x1p-1074'
-mutation plain-run-of-zeros src/cpu/exact_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
+mutation plain-run-of-zeros src/cpu/exact_runs_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_batch(&batch, offsets + s, some)' 'begin_batch(&batch, offsets, some)'
 mutation spread-of-empties src/cpu/index_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
 mutation spread-order src/cpu/index_template.h '_mm512_mask_expand_epi32(none, there, some)' '_mm512_mask_mov_epi32(none, there, some)' avx512
@@ -314,9 +320,9 @@ mutation plain-rest-unseen $file 'm = s[step] + less(p, less(t, s[0])),' 'm = (w
 mutation plain-last-rest $file 's[2 * step] += less(e, u - m);' '' avx512
 mutation plain-y $file 'if (two) turn_equal(is_f64, turned[1], (const char *)y' 'if (two) turn_equal(is_f64, turned[1], (const char *)(y == x ? y : x)' avx512
 mutation plain-both $file 'take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' 'if (at >= 0 && there > 0 && c != 1) take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' avx512
-mutation plain-refused src/cpu/exact_template.h 'again = at + parts_together;' 'again = at, at += 1;'
-mutation plain-products-origin src/cpu/exact_template.h 'add_plainly(node->products, 2 * TALLY_ORIGIN' 'add_plainly(node->products, TALLY_ORIGIN' avx512
-mutation plain-range src/cpu/exact_template.h 'node->low = least < node->low ? least : node->low;' 'node->low = least;' avx512
+mutation plain-refused src/cpu/exact_runs_template.h 'again = at + parts_together;' 'again = at, at += 1;'
+mutation plain-products-origin src/cpu/exact_runs_template.h 'add_plainly(node->products, 2 * TALLY_ORIGIN' 'add_plainly(node->products, TALLY_ORIGIN' avx512
+mutation plain-range src/cpu/exact_runs_template.h 'node->low = least < node->low ? least : node->low;' 'node->low = least;' avx512
 mutation most-clear src/cpu/results_template.h '((past_tie > 8) | (past_tie < -8))' '((past_tie > 8) | (past_tie <= 8))'
 mutation most-corrected src/cpu/results_template.h 'rounded.value = q + (c - slack);' 'rounded.value = q;'
 mutation most-spread-sure src/cpu/results_template.h 'rounded.sure = rounded.value == q + (c + slack);' 'rounded.sure = 1;'

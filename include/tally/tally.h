@@ -225,7 +225,7 @@ typedef enum tally_nan {
     TALLY_NAN_PROPAGATE = 0, /* a NaN makes the result NaN; arg operators give the first NaN */
     TALLY_NAN_SKIP = 1,      /* NaNs add nothing and are not counted, but keep their place in the order; only NaNs is
                                 as empty */
-    TALLY_NAN_TOTAL = 2      /* min, max, minmax, argmin, argmax: IEEE 754 totalOrder, NaNs beyond the infinities */
+    TALLY_NAN_TOTAL = 2      /* of operators that compare values: IEEE 754 totalOrder, NaNs beyond the infinities */
 } tally_nan;
 
 /* What happens to a sum of integers that does not fit an integer type. sum, norm1, sumsq, dot and the sum in stats are

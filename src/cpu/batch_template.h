@@ -1,7 +1,11 @@
 /* Short segments for exact sums: a batch of them shares one set of anchors. Its values are added up as they come, in
  * rows of eight lanes, and what the lanes hold after each row is kept. So a segment is the difference of two such
- * states, which is exact: it has no loop of its own, and no branch that lengths could mislead. Part of
- * tiles_template.h; no include guard. */
+ * states, which is exact: it has no loop of its own, and no branch that lengths could mislead. */
+#ifndef TALLY_CPU_BATCH_TEMPLATE_H
+#define TALLY_CPU_BATCH_TEMPLATE_H
+
+#include "cpu/levels.h"
+#include "sums/parts.h"
 
 enum { ROW = 8, REGISTERS = ROW / WIDTH, ACROSS = 16 };
 
@@ -221,3 +225,5 @@ TALLY_INLINE TALLY_TARGET void batch_across(const int is_f64, const int kind, co
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 3) \
     X(f64, 1, product, TALLY_TERM_PRODUCT, 3)
 TALLY_BATCHES(TALLY_BATCH)
+
+#endif

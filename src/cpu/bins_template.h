@@ -1,10 +1,14 @@
-/* Bins: sums of terms too far apart for levels. Part of tiles_template.h; no include guard.
+/* Bins: sums of terms too far apart for levels (scatter_f32, scatter_f64).
  *
  * A value is a fraction times a power of two, and the power says which bin it goes to (as in Neal's large
  * superaccumulator, 2015). Fractions are all much of a size, so levels with fixed anchors cut them: into pieces,
  * integers so small that 64 bits have room for many tiles of them. All of that is vector work; what is left for each
  * term is to add its pieces to a bin. Neighbours add to different places of it, so that a term need not wait for the
  * one before, though their powers be equal. */
+#ifndef TALLY_CPU_BINS_TEMPLATE_H
+#define TALLY_CPU_BINS_TEMPLATE_H
+
+#include "cpu/levels.h"
 
 enum { SOME = 64 };
 
@@ -126,3 +130,5 @@ TALLY_INLINE TALLY_TARGET void scatter(const int is_f64, const void *x, const vo
     }
 TALLY_SCATTER(f32, 0)
 TALLY_SCATTER(f64, 1)
+
+#endif

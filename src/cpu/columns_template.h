@@ -1,5 +1,8 @@
-/* Columns of a block of rows: each lane adds up what lies below it, by levels. Part of tiles_template.h; no include
- * guard. */
+/* Columns of a block of rows: each lane adds up what lies below it, by levels. */
+#ifndef TALLY_CPU_COLUMNS_TEMPLATE_H
+#define TALLY_CPU_COLUMNS_TEMPLATE_H
+
+#include "cpu/levels.h"
 
 TALLY_INLINE TALLY_TARGET void sum_columns(const int is_f64, const int kind, const int levels, const void *x,
                                            const void *y, const int two, int64_t rows, int64_t lanes, int64_t stride,
@@ -80,3 +83,5 @@ TALLY_COLUMN_SUMS(TALLY_COLUMN)
     }
 TALLY_COLUMN_RANGE(f32, int32_t, sizes, INT32_MAX)
 TALLY_COLUMN_RANGE(f64, int64_t, units, INT64_MAX)
+
+#endif

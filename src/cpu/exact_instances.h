@@ -2,6 +2,6 @@
  * `const tally__kernel_set tally__cpu_exact_<kernel>`. */
 #include "cpu/exact.h"
 
-#define TALLY_TEMPLATE "cpu/exact_template.h"
+#define TALLY_TEMPLATE "cpu/exact_operator_template.h"
 #define TALLY_SET TALLY_PASTE(tally__cpu_exact_, TALLY_KERNEL)
 #include "foreach_type.h"

@@ -1,5 +1,9 @@
-/* Results of short segments from plain sums in f64 (plain_template.h), where these are exact. Part of exact_template.h;
- * no include guard. */
+/* Results of short segments from plain sums in f64 (plain_template.h), where these are exact: reduce_plain. Once for
+ * each type, as exact_runs_template.h. */
+#ifndef TALLY_CPU_EXACT_PLAIN_TEMPLATE_H
+#define TALLY_CPU_EXACT_PLAIN_TEMPLATE_H
+
+#include "cpu/exact_batches_template.h"
 
 /* How many segments are summed together; 0: the first is too long. */
 static int plain_fitting(const int64_t *offsets, int64_t count) {
@@ -86,3 +90,5 @@ static bool reduce_plain(const tally__kernel *kernel, const tally__plain *plain,
     redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
     return true;
 }
+
+#endif

@@ -1,9 +1,14 @@
-/* Reductions along an axis that is not the last, exactly. Each column of a block of rows adds up what lies below it, by
- * levels (columns_template.h). A column whose terms no levels hold is copied and reduced like a run. Part of
- * exact_template.h; no include guard.
+/* Reductions along an axis that is not the last, exactly: reduce_rows. Each column of a block of rows adds up what lies
+ * below it, by levels (columns_template.h). A column whose terms no levels hold is copied and reduced like a run. Once
+ * for each type, as exact_runs_template.h.
  *
  * A panel is some columns side by side. Where a panel is narrow, several rows count as one row of lanes, so that
  * vectors are full: `fold` rows of `pitch` values each, the first `width` of which are columns. */
+#ifndef TALLY_CPU_EXACT_ROWS_TEMPLATE_H
+#define TALLY_CPU_EXACT_ROWS_TEMPLATE_H
+
+#include "cpu/exact_batches_template.h"
+#include "exact_functions.h"
 
 enum {
     panel_width = TALLY_IS_F64 ? 128 : 512, /* columns that go together */
@@ -495,3 +500,5 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
     }
     return flags;
 }
+
+#endif

@@ -1,6 +1,9 @@
-/* The index of segments, a block at a time: offsets checked and widened, heads found between segment ids. Part of
- * tiles_template.h; no include guard. What is wrong with an index shows in bits that any of its entries has, so that no
- * entry is branched on. */
+/* The index of segments, a block at a time: offsets checked and widened, heads found between segment ids. What is wrong
+ * with an index shows in bits that any of its entries has, so that no entry is branched on. */
+#ifndef TALLY_CPU_INDEX_TEMPLATE_H
+#define TALLY_CPU_INDEX_TEMPLATE_H
+
+#include "cpu/vectors.h"
 
 typedef int32_t index_i32 __attribute__((aligned(1), may_alias));
 typedef int64_t index_i64 __attribute__((aligned(1), may_alias));
@@ -178,3 +181,5 @@ TALLY_LIST_HEADS(i64)
     }
 TALLY_HEADS(i32, int32_t)
 TALLY_HEADS(i64, int64_t)
+
+#endif

@@ -5,8 +5,8 @@
  *     TALLY_KERNEL_ON, _NANS, _ORDER    its row in include/tally/tables.h
  *     TALLY_ISA, TALLY_ISA_<LEVEL>      the instruction set
  *
- * and export `const tally__kernel_set tally__cpu_<kernel>_<isa>`. Operators are scalar text; the loops around them in
- * template.h are written so that compilers turn them into vector code for the target attribute set here. */
+ * and export `const tally__kernel_set tally__cpu_<kernel>_<isa>`. Operators are scalar text; the loops around them
+ * (leaves_template.h) are written so that compilers turn them into vector code for the target attribute set here. */
 #include "cpu/target.h"
 
 #include "internal.h"
@@ -41,6 +41,6 @@
 #define TALLY_ROOTED 0
 #endif
 
-#define TALLY_TEMPLATE "cpu/template.h"
+#define TALLY_TEMPLATE "cpu/operator_template.h"
 #define TALLY_SET TALLY_PASTE(TALLY_PASTE(TALLY_PASTE(tally__cpu_, TALLY_KERNEL), _), TALLY_ISA)
 #include "foreach_type.h"

@@ -1,9 +1,11 @@
-/* Records of one kind as lanes: an array for each field, because that is what vector units load. No include guard:
- * template.h includes this for columns, and for operators of two passes also for seconds and aims. Takes and undefines
+/* Records of one kind as lanes: an array for each field, because that is what vector units load. leaves_template.h
+ * includes this for columns, and for operators of two passes also for seconds and aims. Takes and undefines:
  *
  *     TALLY_NAME(name), TALLY_TYPE_NAME(name)   the names of functions and types      TALLY_RECORD   the struct
- *     TALLY_FIELDS   its fields, an X-macro                 TALLY_COMBINE   what joins two, if anything does
- */
+ *     TALLY_FIELDS   its fields, an X-macro                 TALLY_COMBINE   what joins two, if anything does */
+#if !defined(TALLY_NAME) || !defined(TALLY_TYPE_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_FIELDS)
+#error "define TALLY_NAME, TALLY_TYPE_NAME, TALLY_RECORD and TALLY_FIELDS"
+#endif
 
 /* Where the lanes are, and a place for those of one leaf. */
 typedef struct TALLY_TYPE_NAME(lanes) {

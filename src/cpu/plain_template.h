@@ -1,10 +1,14 @@
 /* Short segments as plain sums in f64: f32 in one sum, f64, of which one f64 holds no sum, in two, of the upper halves
  * of their digits and of the lower ones, and products in two or three. Nothing is known of the values here: whoever
- * calls asks the machine whether it has rounded any operation, and if not, all sums are exact (docs/exact.md). Part of
- * tiles_template.h; no include guard.
+ * calls asks the machine whether it has rounded any operation, and if not, all sums are exact (docs/exact.md).
  *
  * What all values before a place add up to is made for every place where a segment ends, and a segment is the
  * difference of two of these. So it has no loop of its own, and no branch that lengths could mislead. */
+#ifndef TALLY_CPU_PLAIN_TEMPLATE_H
+#define TALLY_CPU_PLAIN_TEMPLATE_H
+
+#include "cpu/batch_template.h"
+#include "cpu/measure.h"
 
 /* Rows of lanes are kept for so many f32, half as many f64: few, so that they stay in the first cache and memory is
  * read on while segments are looked up (2048: 10 to 50 values from memory 8.1 -> 11 ns). Of f32 nothing is asked for
@@ -467,3 +471,5 @@ static TALLY_TARGET bool round_sums(tally__plain_sums sums, int parts, int count
         TALLY_ROUND_SUMS(float, sums[0][s])
     return zeros != 0;
 }
+
+#endif

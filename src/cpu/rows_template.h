@@ -1,9 +1,14 @@
 /* Results side by side, each over values `stride` apart (rows of an N-d array along an axis that is not the last):
- * lanes are columns times results, so that neighbouring results share vector registers. Part of template.h; no include
- * guard.
+ * lanes are columns times results, so that neighbouring results share vector registers. Gives reduce_rows. Once for
+ * each type, as leaves_template.h.
  *
  * Lane c * width + p is column c of result p. Where rows follow one another without a gap (stride == width), a whole
  * stripe of rows is one stretch of memory and one loop. */
+#ifndef TALLY_CPU_ROWS_TEMPLATE_H
+#define TALLY_CPU_ROWS_TEMPLATE_H
+
+#include "accumulators/finalize.h"
+#include "cpu/leaves_template.h"
 
 /* The columns of every result from `rows` rows: stretches of memory that are one row each, or a whole stripe of rows.
  */
@@ -134,3 +139,5 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
 }
 #undef TALLY_COUNT_OF
 #undef TALLY_LEAF_NODE
+
+#endif

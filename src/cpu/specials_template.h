@@ -1,16 +1,14 @@
 /* Infinities, NaNs and the sign of 0 in sums.
- * Levels and bins cannot take infinities and NaNs: zeros are put in their place, and what they were is noted.
- * Part of tiles_template.h; no include guard. */
+ * Levels and bins cannot take infinities and NaNs: zeros are put in their place, and what they were is noted. */
+#ifndef TALLY_CPU_SPECIALS_TEMPLATE_H
+#define TALLY_CPU_SPECIALS_TEMPLATE_H
 
-/* Whether any lane is not 0. */
-#if defined(TALLY_ISA_AVX512)
-#define TALLY_ANY(v) (_mm512_test_epi64_mask((__m512i)(v), (__m512i)(v)) != 0)
-#elif defined(TALLY_ISA_AVX2)
-#define TALLY_ANY(v) (!_mm256_testz_si256((__m256i)(v), (__m256i)(v)))
-#else
-#define TALLY_ANY(v) ((((units)(v))[0] | ((units)(v))[1]) != 0)
-#endif
-enum { most_f32 = INT32_MAX };
+#include "cpu/measure.h"
+
+enum {
+    most_f32 = INT32_MAX,
+    SEARCHED = 64 /* values that are searched for a special one without a branch */
+};
 static const int64_t most_f64 = INT64_MAX;
 /* The zero that takes the place changes no sum, not even one of zeros: -0, and of pairs -0 and +0, whose product is -0.
  */
@@ -95,7 +93,7 @@ static const int64_t most_f64 = INT64_MAX;
         const word##_anywhere *const bits = x;                                                                      \
         for (int64_t some; from < n; from += some) {                                                                \
             vector seen = {0}, a;                                                                                   \
-            for (some = 0; some < SOME && from + some + (int64_t)(sizeof a / sizeof(word)) <= n;                    \
+            for (some = 0; some < SEARCHED && from + some + (int64_t)(sizeof a / sizeof(word)) <= n;                \
                  some += (int64_t)(sizeof a / sizeof(word))) {                                                      \
                 memcpy(&a, bits + from + some, sizeof a);                                                           \
                 seen |= (a & (infinite)) == (infinite);                                                             \
@@ -222,3 +220,5 @@ TALLY_OTHERS(f32, int32_t, sizes, most_f32)
 TALLY_OTHERS(f64, int64_t, units, most_f64)
 TALLY_SPECIALS(f32, int32_t, sizes, 0x7f800000, 23, 127)
 TALLY_SPECIALS(f64, int64_t, units, (int64_t)0x7ff << 52, 52, 1023)
+
+#endif

@@ -1,8 +1,19 @@
-/* Short segments in vector lanes, a lane for each of a batch. Part of segments_template.h; no include guard.
+/* Short segments in vector lanes, a lane for each of a batch: turned_segments. Once for each type, as
+ * leaves_template.h; needs TALLY_ROOTED of the unit too (instances.h).
  *
  * Values are turned: row k has value k of every segment, side by side, 16 bytes of each at a time by the usual network
  * of interleaved halves. So whatever an operator does to a value is one loop over lanes. What a segment has not is
  * replaced by the identity. */
+#ifndef TALLY_CPU_TURNED_TEMPLATE_H
+#define TALLY_CPU_TURNED_TEMPLATE_H
+
+#include "cpu/leaves_template.h"
+#include "cpu/segment_kinds.h"
+
+/* Results go to any address. */
+typedef struct __attribute__((packed, may_alias)) result_anywhere_t {
+    result_t value;
+} result_anywhere_t;
 
 #ifndef TALLY_TURN
 #define TALLY_TURN
@@ -331,3 +342,5 @@ static TALLY_TARGET int turned_segments(const raw_t *x, const raw_t *y, int64_t 
     __builtin_memcpy(results, made, (size_t)count * sizeof *made);
     return flags;
 }
+
+#endif

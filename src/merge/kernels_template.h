@@ -5,7 +5,6 @@
 #include "cpu/target.h"
 #include "merge/kernels.h"
 
-#define TALLY_INLINE TALLY_TARGET static inline __attribute__((always_inline, unused))
 #define TALLY_PASTE_(a, b) a##b
 #define TALLY_PASTE(a, b) TALLY_PASTE_(a, b)
 #define TALLY_PASTE3(a, b, c) TALLY_PASTE(a, TALLY_PASTE(b, c))
@@ -16,7 +15,7 @@ enum { STREAMS = 4 }; /* the loops are written out for four */
 
 typedef int64_t int64_anywhere __attribute__((aligned(1), may_alias));
 
-TALLY_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+TALLY_INLINE TALLY_TARGET int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- vectors: none in the baseline, whose two or four lanes are slower than one key at a time ---- */
 

@@ -1,4 +1,4 @@
-/* Two sorted runs into one, for one key type and direction. No include guard. Takes, and undefines at its end:
+/* Two sorted runs into one, for one key type and direction. Takes, and undefines at its end:
  *
  *     TALLY_BITS   16, 32 or 64                TALLY_DOWN   1: the larger key comes first
  *
@@ -6,6 +6,9 @@
  * one alone would wait for each of its steps. A step of `two` merges a vector of keys: the next one, of the run whose
  * first key comes earlier, with those carried on from the step before, by a bitonic network (Batcher 1968; Inoue et al.
  * 2007). Where there are no vectors to speak of, and for `two_with`, a step takes one key without a branch. */
+#if !defined(TALLY_BITS) || !defined(TALLY_DOWN) || !defined(TALLY_MERGE_KERNELS)
+#error "kernels_template.h includes this, and defines TALLY_BITS and TALLY_DOWN"
+#endif
 #define TALLY_KEY TALLY_PASTE3(int, TALLY_BITS, _t)
 #define TALLY_M(name) TALLY_PASTE4(name, TALLY_BITS, _, TALLY_DOWN)
 #if TALLY_DOWN
@@ -72,9 +75,9 @@ TALLY_TARGET static void TALLY_M(paths)(const TALLY_M(key) * a, int64_t na, cons
     } while (0)
 
 /* with: whether numbers stand beside keys. */
-TALLY_INLINE void TALLY_M(by_one)(const TALLY_M(key) * a, const int64_anywhere *with_a, int64_t na,
-                                  const TALLY_M(key) * b, const int64_anywhere *with_b, int64_t nb, TALLY_M(key) * out,
-                                  int64_anywhere *with_out, bool with) {
+TALLY_INLINE TALLY_TARGET void TALLY_M(by_one)(const TALLY_M(key) * a, const int64_anywhere *with_a, int64_t na,
+                                               const TALLY_M(key) * b, const int64_anywhere *with_b, int64_t nb,
+                                               TALLY_M(key) * out, int64_anywhere *with_out, bool with) {
     const int64_t share = (na + nb) / STREAMS;
     int64_t begins[STREAMS], done = 0; /* of each piece */
     TALLY_M(paths)(a, na, b, nb, share, begins);
@@ -156,7 +159,7 @@ typedef TALLY_M(vector) TALLY_M(vector_anywhere) __attribute__((aligned(1), may_
             TALLY_BEFORE(x, other_) ^ ((TALLY_M(number_lanes)() & (TALLY_KEY)(by)) != (TALLY_KEY)(0)); \
         x = (x & mine_) | (other_ & ~mine_);                                                           \
     } while (0)
-TALLY_INLINE TALLY_M(vector) TALLY_M(number_lanes)(void) {
+TALLY_INLINE TALLY_TARGET TALLY_M(vector) TALLY_M(number_lanes)(void) {
     TALLY_M(vector) numbers;
     for (int i = 0; i < TALLY_LANES; i++) numbers[i] = (TALLY_KEY)i;
     return numbers;
@@ -164,7 +167,7 @@ TALLY_INLINE TALLY_M(vector) TALLY_M(number_lanes)(void) {
 #endif
 
 /* Both sorted: the earlier half of their keys in *x, the later one in *y. */
-TALLY_INLINE void TALLY_M(network)(TALLY_M(vector) * x, TALLY_M(vector) * y) {
+TALLY_INLINE TALLY_TARGET void TALLY_M(network)(TALLY_M(vector) * x, TALLY_M(vector) * y) {
     const TALLY_M(vector) reversed = TALLY_SWAPPED(*y, TALLY_LANES - 1);
     TALLY_M(vector) early = TALLY_EARLIER(*x, reversed), late = TALLY_LATER(*x, reversed);
 #if TALLY_LANES >= 32
@@ -194,7 +197,7 @@ typedef struct TALLY_M(flow) {
 } TALLY_M(flow);
 
 /* The next vector, of whichever run comes earlier. */
-TALLY_INLINE TALLY_M(vector) TALLY_M(next)(TALLY_M(flow) * s, int64_t ahead) {
+TALLY_INLINE TALLY_TARGET TALLY_M(vector) TALLY_M(next)(TALLY_M(flow) * s, int64_t ahead) {
     const bool from_b = TALLY_BEFORE(*s->b, *s->a);
     const TALLY_M(key) *const from = from_b ? s->b : s->a;
     s->b += from_b ? TALLY_LANES : 0;
@@ -203,7 +206,7 @@ TALLY_INLINE TALLY_M(vector) TALLY_M(next)(TALLY_M(flow) * s, int64_t ahead) {
     return *(const TALLY_M(vector_anywhere) *)(const void *)from;
 }
 
-TALLY_INLINE void TALLY_M(step)(TALLY_M(flow) * s, int64_t ahead) {
+TALLY_INLINE TALLY_TARGET void TALLY_M(step)(TALLY_M(flow) * s, int64_t ahead) {
     TALLY_M(vector) next = TALLY_M(next)(s, ahead);
     TALLY_M(network)(&next, &s->carried);
     *(TALLY_M(vector_anywhere) *)(void *)s->out = next;
@@ -211,8 +214,8 @@ TALLY_INLINE void TALLY_M(step)(TALLY_M(flow) * s, int64_t ahead) {
 }
 
 /* All pieces in turns, as long as none comes to the end of a run. */
-TALLY_INLINE void TALLY_M(in_turns)(TALLY_M(flow) s[STREAMS], const TALLY_M(key) * a_end, const TALLY_M(key) * b_end,
-                                    int64_t share, int64_t ahead) {
+TALLY_INLINE TALLY_TARGET void TALLY_M(in_turns)(TALLY_M(flow) s[STREAMS], const TALLY_M(key) * a_end,
+                                                 const TALLY_M(key) * b_end, int64_t share, int64_t ahead) {
     TALLY_M(flow) s0 = s[0], s1 = s[1], s2 = s[2], s3 = s[3]; /* in registers */
     for (int64_t done = 0;;) {
         int64_t steps = share - done;
@@ -237,7 +240,8 @@ TALLY_INLINE void TALLY_M(in_turns)(TALLY_M(flow) s[STREAMS], const TALLY_M(key)
 }
 
 /* Steps that are safe, and wanted. */
-TALLY_INLINE int64_t TALLY_M(steps)(const TALLY_M(flow) * s, const TALLY_M(key) * a_end, const TALLY_M(key) * b_end) {
+TALLY_INLINE TALLY_TARGET int64_t TALLY_M(steps)(const TALLY_M(flow) * s, const TALLY_M(key) * a_end,
+                                                 const TALLY_M(key) * b_end) {
     return least(least(a_end - s->a, b_end - s->b), s->end - s->out) / TALLY_LANES;
 }
 

@@ -1,38 +1,19 @@
-/* One operator, one type, one NaN policy: the loops of the canonical order (docs/order.md), written over columns side
- * by side so that the compiler makes vector code of them. Included by foreach_type.h; leaves the functions
- * TALLY_MEMBERS names. */
+/* Leaves and runs of leaves in the canonical order (docs/order.md), written over columns side by side so that the
+ * compiler makes vector code of them. Once for each type: instance.h forgets the include guard.
+ *
+ * Needs of the unit (instances.h) TALLY_KERNEL_FILE, TALLY_KERNEL_INPUTS, TALLY_IS_FREE and TALLY_TARGET, of instance.h
+ * TALLY_TYPE and TALLY_NAN. Gives lanes_t with its functions (lanes_template.h), stack and extend, which fill lanes,
+ * small_node, partial_leaf_node and tree, which reduce runs of values, and write. */
+#ifndef TALLY_CPU_LEAVES_TEMPLATE_H
+#define TALLY_CPU_LEAVES_TEMPLATE_H
+
+#include "cpu/target.h"
+#include "internal.h"
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 #ifndef TALLY_RECORDS_H
 #error "an operator's file includes accumulators/plain.h or records.h, as kernels/operators/README.md says"
-#endif
-
-#ifndef TALLY_CPU_TEMPLATE
-#define TALLY_CPU_TEMPLATE
-#define TALLY_INLINE static inline __attribute__((always_inline, unused))
-#define TALLY_APART \
-    static __attribute__((noinline)) /* compiled once, whatever calls it: for what is called once for many values */
-#ifdef __clang__
-#define TALLY_FREE_LANES _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define TALLY_FREE_LANES _Pragma("GCC ivdep")
-#endif
-
-#if TALLY_HAS_F16C /* in place of <immintrin.h>, which takes a third of a second to read */
-typedef short tally__eight_f16 __attribute__((vector_size(16), aligned(2), may_alias));
-typedef float tally__eight_f32 __attribute__((vector_size(32), may_alias));
-#endif
-
-#define TALLY_MEMBERS(type, nan)                                                                                 \
-    {                                                                                                            \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),                                \
-        .columns = TALLY_LEAF_BYTES / TALLY_STRIPES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),             \
-        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), .row_bytes = TALLY_N2(kernel_row_bytes, type, nan), \
-        TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(reduce_leaves, type, nan),                                \
-        .segments = TALLY_N2(reduce_segments, type, nan), .rows = TALLY_N2(reduce_rows, type, nan),              \
-        .rows_of_few = TALLY_N2(kernel_rows_of_few, type, nan),                                                  \
-    }
 #endif
 
 typedef TALLY_T input_t;
@@ -398,14 +379,4 @@ static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64
 }
 #endif
 
-static TALLY_TARGET void reduce_leaves(const tally__kernel *kernel, const void *x, const void *y, int64_t n,
-                                       int64_t first, tally__node *out) {
-    node_t node = tree(x, y, n, n, first);
-    (void)kernel;
-    __builtin_memcpy((void *)out, &node, sizeof node);
-}
-
-#include "node_functions.h"
-
-#include "cpu/segments_template.h"
-#include "cpu/rows_template.h"
+#endif
