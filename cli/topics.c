@@ -86,7 +86,7 @@ const topic topics[] = {
      "--axis K: results come in C order of the axes that are left.\n\n"
      "An empty segment gives what an empty file gives: 0 for sum, 1 for prod. Where that is nothing (min, mean, ...) "
      "the "
-     "line is - (null in JSON; in a .npy file nan, or the farthest value of an integer type), the other "
+     "line is - (null in JSON; in a .npy file nan, or of an integer type its largest or smallest value). The other "
      "lines are right, a sentence is printed, and the exit status is 1."},
     {"results", "Results",
      "Results go to standard output, one per line, everything else to standard error. minmax and stats print "

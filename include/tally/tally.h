@@ -375,8 +375,8 @@ static inline tally_segments tally_planned(const tally_plan *plan) {
     return segments;
 }
 
-/* The same for operators of two inputs (dot). Both arrays have the same type and count; each may be host or GPU
- * memory. */
+/* tally_reduce and tally_reduce_segments for operators of two inputs (dot). Both arrays have the same type and count;
+ * each may be host or GPU memory. */
 TALLY_CHECKED tally_status tally_reduce_pair(tally_context *context, tally_op op, tally_array left, tally_array right,
                                              tally_output out);
 TALLY_CHECKED tally_status tally_reduce_segments_pair(tally_context *context, tally_op op, tally_array left,

@@ -52,7 +52,7 @@ TALLY_CHECKED tally_status tally_node_bytes(const tally_context *context, tally_
  * merged otherwise. 0: they merge by tally_merge_nodes alone. */
 TALLY_CHECKED tally_status tally_node_adds(const tally_context *context, tally_op op, tally_type type, int *adds);
 
-/* Reduces an array to one node at `node`, which has room for `room` bytes. Indices (argmin, argmax) count from the
+/* Reduces an array to one node at `node`, which has room for `space` bytes. Indices (argmin, argmax) count from the
  * array's start: see tally_shift_nodes. GPU: an array in GPU memory is reduced by its GPU, on options.stream; for a
  * node in host memory the call waits. TALLY_NO_SPACE: too little space. Others as tally_reduce. An array without values
  * gives the node that changes nothing. */
@@ -84,10 +84,9 @@ TALLY_CHECKED tally_status tally_merge_nodes(const tally_context *context, tally
 TALLY_CHECKED tally_status tally_shift_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                              void *nodes, const int64_t *by);
 
-/* out[i] = the result of node i. out may be GPU memory; from nodes in host memory results go there if they lie side by
- * side, and the call waits. TALLY_EMPTY,
- * TALLY_OVERFLOW: as tally_reduce, for at least one node; all results are written. TALLY_BAD_STATE as
- * tally_merge_nodes. TALLY_BAD_TYPE, TALLY_NO_MEMORY as tally_reduce. */
+/* out[i] = the result of node i. out may be GPU memory; if the nodes lie in host memory then, the results must lie side
+ * by side, and the call waits. TALLY_EMPTY, TALLY_OVERFLOW: as tally_reduce, for at least one node; all results are
+ * written. TALLY_BAD_STATE as tally_merge_nodes. TALLY_BAD_TYPE, TALLY_NO_MEMORY as tally_reduce. */
 TALLY_CHECKED tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                               const void *nodes, tally_output out);
 
@@ -128,9 +127,9 @@ TALLY_CHECKED tally_status tally_await_nodes(const tally_context *context, const
 TALLY_CHECKED tally_status tally_close_node_memory(const tally_context *context, void *memory);
 
 /* *results = how many results tally_reduce_segments would give for an array of `values` values, and counts[r] = the
- * number of values of result r; there is room for `room` counts, or counts is NULL, and the index is not read. One in
- * GPU memory is copied to the host. TALLY_NO_SPACE: more results than space. TALLY_UNSUPPORTED: a plan for a GPU.
- * TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
+ * number of values of result r. There is room for `space` counts; or counts is NULL, and the index is not read. An
+ * index in GPU memory is copied to the host. TALLY_NO_SPACE: more results than space. TALLY_UNSUPPORTED: a plan for a
+ * GPU. TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
                                                 int64_t *counts, int64_t space, int64_t *results);
 
@@ -148,7 +147,7 @@ TALLY_CHECKED tally_status tally_push_segments_pair(tally_context *context, tall
                                                     tally_array right, tally_segments segments,
                                                     tally_state *const *states, int64_t count);
 
-/* Copies the values of an array that op takes, side by side, to host memory with room for `room` bytes. The array may
+/* Copies the values of an array that op takes, side by side, to host memory with room for `space` bytes. The array may
  * have a stride, and may lie in GPU memory, from where values with a stride are copied one by one; the call waits.
  * TALLY_NO_SPACE: too little space. Others as tally_reduce. */
 TALLY_CHECKED tally_status tally_copy_values(const tally_context *context, tally_op op, tally_array in, void *values,

@@ -1,3 +1,4 @@
+/* Panels of results: what panels.h says. A tall panel is a tree over leaves, a node of each result at a time. */
 #include "cpu/panels.h"
 
 #include <string.h>
