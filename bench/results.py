@@ -138,7 +138,8 @@ def page():
         "measured. "
         "A number without a unit is a share: the speed as a fraction of the *plain read*, the fastest kernel that "
         "only loads the same bytes, in the same run. "
-        "*Tally* is the default, exact for sums of floats; *fast* is `TALLY_FAST`, the plain sum in canonical order. "
+        "*Tally* is the default, exact for sums of floats; *fast* is `TALLY_FAST`, which rounds each addition, in "
+        "canonical order. "
         "A blank means that it was not measured or does not exist.",
         f"(†): in this row the plain read was more than {OUTLIER} times as fast as its median in the run. The host is "
         "shared, and such a plain read makes every share beside it too small. Such rows are not compared with the "
