@@ -75,7 +75,7 @@ enum {
     X(RAW, "raw", 0, "", OF_OPERATORS | OF_MERGE, "read the values as raw bytes of --type, whatever the file's name") \
     X(NAN, "nan", 0, "POLICY", OF_OPERATORS | OF_MERGE | OF_EMIT | OF_WARM,                                           \
       "propagate (a NaN makes the result NaN; default), skip (as if absent) or total "                                \
-      "(for min, max, minmax, argmin, argmax and merge: IEEE 754 total order)")                                       \
+      "(for merge and operators that compare values, as min: IEEE 754 total order)")                                  \
     X(DDOF, "ddof", 0, "N", OF_OPERATORS, "var, std and stats divide by the count minus N (default 0)")               \
     X(ACCURACY, "accuracy", 0, "WHICH", OF_OPERATORS | OF_EMIT | OF_WARM,                                             \
       "exact (sums of floats, and what is made of them, are the true value rounded once; default) or "                \
