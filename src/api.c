@@ -75,14 +75,14 @@ tally_status tally__status_of(const tally__spec *spec, const tally__report *repo
     return TALLY_OK;
 }
 
-/* The first segment of no values in a segmentation that fits; -1: a GPU has the index, or its beginning names none, and
- * those who take TALLY_EMPTY for granted should not wait for more. */
+/* The number of the first empty segment, for a message. -1: the index is in GPU memory, or there is none among its
+ * first entries. No more are read, as callers may expect TALLY_EMPTY and should not wait. */
 static int64_t first_empty(const tally_segments *segments, int64_t values) {
     enum { BEGINNING = 1 << 16 };
     const int64_t entries = segments->kind == TALLY_SEGMENT_IDS ? values / tally__features(segments) : segments->count,
                   some = entries < BEGINNING ? entries : BEGINNING;
     const tally_segments ends = {.index = segments->ends, .index_type = segments->index_type};
-    int64_t next = 0; /* of segment ids: the segment whose values are to come */
+    int64_t next = 0; /* for segment ids: the segment whose values come next */
     if (segments->kind == TALLY_ROWS) return segments->length == 0 ? 0 : -1;
     if (segments->kind == TALLY_PLANNED || segments->kind == TALLY_UNSORTED_IDS ||
         tally__lies_on_gpu(segments->index) || tally__lies_on_gpu(segments->ends))
@@ -98,10 +98,10 @@ static int64_t first_empty(const tally_segments *segments, int64_t values) {
     return segments->kind == TALLY_SEGMENT_IDS && some == entries && next < segments->count ? next : -1;
 }
 
-/* What a report on segments is about: one by its number, if that can be told. */
+/* What a message about segments names: one of them by its number, if that is known. */
 static void name_segment(const tally__spec *spec, const tally_segments *segments, int64_t values,
                          const tally__report *report, char *name, size_t size) {
-    const int others = TALLY_FLAG_OVERFLOW | TALLY_FLAG_UNFIT; /* of whatever segment, and told first */
+    const int others = TALLY_FLAG_OVERFLOW | TALLY_FLAG_UNFIT; /* of any segment; they are reported first */
     bool is_empty = spec->refuses_empty && (report->flags & (TALLY_FLAG_EMPTY | others)) == TALLY_FLAG_EMPTY;
     int64_t empty = is_empty ? first_empty(segments, values) : -1;
     if (empty < 0)
@@ -110,8 +110,8 @@ static void name_segment(const tally__spec *spec, const tally_segments *segments
         snprintf(name, size, "segment %lld", (long long)empty);
 }
 
-/* Runs a backend with the floating-point environment that the promise of equal bits needs. segments: NULL for a whole
- * array; groups: what the host has made of the segments, or NULL. */
+/* Calls the backend in the floating-point environment that equal bits need. segments: NULL for a whole array. groups:
+ * the grouping of the segments, or NULL. */
 static tally_status run(const tally__spec *spec, const tally__input *in, const tally_segments *segments,
                         const tally__grouping *groups, const tally__sink *sink) {
     const tally__backend *backend = tally__backend_of(&spec->options);
@@ -144,7 +144,7 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
     return run(&spec, &in, NULL, NULL, &sink);
 }
 
-/* Groups vectors on the host, unless the plan has done so. */
+/* Reduces segments that need a grouping: the plan's, or one that is made here. */
 static tally_status reduce_groups(const tally__spec *spec, const tally__input *in, const tally_segments *segments,
                                   const tally_plan *plan, const tally__sink *sink) {
     tally__input moved = *in;

@@ -1,13 +1,14 @@
-/* A merge in GPU memory: src/merge checks what is asked, a backend of GPUs does it, and waits. It sets *misplaced to
- * -1; or, if an array is not sorted, to the place, of all arrays side by side, of the first value that belongs before
- * the one in front of it; to `total` if there is none any more. Errors are those of tally_merge. */
+/* A merge in GPU memory. src/merge checks the arguments, and the `merge` of a GPU backend merges and waits. It sets
+ * *misplaced to -1 if all arrays are sorted. Else it is the place, in all arrays side by side, of the first value that
+ * belongs before the one in front of it, or `total` if the arrays have changed since. Errors are those of tally_merge.
+ */
 #ifndef TALLY_GPU_MERGE_H
 #define TALLY_GPU_MERGE_H
 
 #include "internal.h"
 #include "merge/merge.h"
 
-/* Of a type that has an order. total: IEEE 754 totalOrder of floats. */
+/* How values of a type are compared. total: IEEE 754 totalOrder of floats. */
 static inline tally_merge_reading tally__merge_reading_of(tally_type type, bool total) {
     switch (tally__type_class(type)) {
     case TALLY_CLASS_BOOL: return TALLY_MERGE_BOOL;
@@ -19,13 +20,14 @@ static inline tally_merge_reading tally__merge_reading_of(tally_type type, bool 
 
 struct tally__gpu_merge {
     const tally_array *arrays;
-    int64_t count, total; /* arrays, some; values, some */
-    int64_t width;        /* bytes of a value */
+    int64_t count; /* of arrays, at least one */
+    int64_t total; /* of values, at least one */
+    int64_t width; /* bytes of a value */
     tally_type type;
     uint64_t infinity; /* the bits of a float infinity */
     char *out;
     int64_t out_stride;
-    char *origin; /* NULL: nobody wants it */
+    char *origin; /* or NULL */
     int64_t origin_stride;
 };
 

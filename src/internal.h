@@ -92,20 +92,20 @@ struct tally__kernel {
     void (*merge_nodes)(const tally__kernel *, tally__node *node, const tally__node *later);
     /* Moves the indices in a node (arg operators) by `by`. */
     void (*shift_node)(const tally__kernel *, tally__node *node, int64_t by);
-    /* A node as node_bytes bytes without gaps, little end first, and back. */
+    /* Converts a node to node_bytes bytes, without gaps and little-endian, and back. */
     void (*pack_node)(const tally__kernel *, const tally__node *node, unsigned char *bytes);
     void (*unpack_node)(const tally__kernel *, const unsigned char *bytes, tally__node *node);
-    /* Returns the status flags of the result: TALLY_FLAG_... of device/dialect.h, as the next two do of all of theirs.
-     */
+    /* Returns the status flags of the result (TALLY_FLAG_... of device/dialect.h); `segments` and `rows` return those
+     * of all their results. */
     int (*finish_node)(const tally__kernel *, const tally__node *node, const tally_final *final, void *result);
-    /* The canonical tree over n values, the first of which has index `first`. */
+    /* Reduces n values by the canonical tree. The first value has the index `first`. */
     void (*run)(const tally__kernel *, const void *x, const void *y, int64_t n, int64_t first, tally__node *node);
-    /* Results of `count` segments, segment s from offsets[s] to offsets[s+1]; values up to x + limit may be read. */
+    /* Writes the results of `count` segments: s is offsets[s] to offsets[s+1]. Values below x + limit may be read. */
     int (*segments)(const tally__kernel *, const void *x, const void *y, int64_t limit, const int64_t *offsets,
                     int64_t count, const tally_final *final, void *results);
-    /* One leaf of each of `width` results side by side: `rows` values each, `stride` values apart, rows <= leaf, or for
-     * nodes rows_most. Writes nodes, or results when nodes is NULL. scratch: row_bytes for each of min(rows, columns) *
-     * width lanes, rows_scratch and TALLY_ROWS_SLACK, aligned for any type. */
+    /* Reduces `width` columns side by side, each of `rows` values that lie `stride` values apart: at most a leaf, or
+     * for nodes rows_most. Writes nodes, or results if nodes is NULL. scratch: TALLY_ROWS_SLACK, rows_scratch, and
+     * row_bytes for each of width * min(rows, columns) lanes; aligned for any type. */
     int (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
                 int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
 };
@@ -135,7 +135,7 @@ typedef struct tally__operator_row {
     int inputs, on, gives, order, empty, nans;
 } tally__operator_row;
 const tally__operator_row *tally__operator(tally_op op); /* NULL: not built in */
-bool tally__gives_index(tally_op op);                    /* of a value, which moves with what lies before the values */
+bool tally__gives_index(tally_op op);                    /* then nodes are shifted by the values before theirs */
 int tally__type_class(tally_type type);                  /* 0: not a table type */
 tally_type tally__natural_type(int gives, tally_type input);
 
@@ -181,8 +181,8 @@ const tally_context *tally__context(const tally_context *context);
 tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec);
 /* An operator of the caller's own that has only text cannot be computed on the host. */
 tally_status tally__check_callbacks(const tally__spec *spec, bool on_host);
-/* An exact sum goes to the type asked for without a rounding or a limit before: makes that the spec's result type where
- * kernels can. */
+/* Makes `wanted` the spec's result type if kernels can round to it directly, so that an exact sum is rounded only once.
+ */
 void tally__aim(tally__spec *spec, tally_type wanted);
 
 /* ---- memory (memory.c) ---- */
@@ -201,18 +201,18 @@ typedef struct tally__input {
     bool packed; /* both side by side: kernels may read them where they lie */
 } tally__input;
 
-/* Copies n values from `begin` on, side by side, to x (and y for two inputs): how strided input reaches kernels. */
+/* Copies n values from `begin` on to x, and for two inputs to y, side by side: kernels take no strides. */
 void tally__gather(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, void *x, void *y);
 
 /* Checks of api.c that states share. `which` and `what` begin the sentence of a failure. */
 tally_status tally__check_input(const tally__spec *spec, const tally_array *x, const tally_array *y, tally__input *in);
 
-/* What backends tell of the results they wrote; api.c makes a status of it. */
+/* What a backend says of the results that it wrote. api.c makes a status of it. */
 typedef struct tally__report {
-    int flags; /* of any result: TALLY_FLAG_... */
+    int flags; /* TALLY_FLAG_... of all results together */
 } tally__report;
 
-/* An output as validated: type and stride are never 0; direct when natural results may be written where they belong. */
+/* An output as validated: type and stride are not 0. direct: natural results are written to their places at once. */
 typedef struct tally__sink {
     char *data;
     tally_type type;
@@ -248,52 +248,52 @@ typedef struct tally__grouping tally__grouping;   /* grouping.h */
 typedef struct tally__gpu_merge tally__gpu_merge; /* gpu_merge.h */
 typedef struct tally__gpu_nodes tally__gpu_nodes; /* gpu_nodes.h */
 
-/* Each unaware of the others; they run on input that api.c has checked, and check the segments themselves. */
+/* A backend. It uses no other backend. Its inputs were checked by api.c; it checks the segments itself. */
 typedef struct tally__backend {
     const char *name;
     const tally__kernel_set *(*kernels)(int number);       /* by place in TALLY_KERNELS */
     const tally__kernel_set *(*exact_kernels)(int number); /* by place in TALLY_EXACT_KERNELS */
-    /* The canonical tree over values begin ... begin + n, the first of which has index `first`. Cannot fail. */
+    /* Reduces values begin ... begin + n by the canonical tree; the first has the index `first`. Cannot fail. */
     void (*tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first, tally__node *);
     tally_status (*reduce)(const tally__spec *, const tally__input *, const tally__sink *, tally__report *);
     tally_status (*segments)(const tally__spec *, const tally__input *, const tally_segments *, const tally__sink *,
                              tally__report *);
-    /* Groups of vectors (grouping.h); NULL: copies of them are segments. */
+    /* Reduces groups of vectors (grouping.h). NULL: they are copied, and reduced as segments. */
     tally_status (*grouped)(const tally__spec *, const tally__input *, const tally__grouping *, int64_t inner,
                             const tally__sink *, tally__report *);
-    /* A merge in GPU memory, else NULL. *misplaced: gpu_merge.h. */
+    /* Merges in GPU memory, or NULL. *misplaced: see gpu_merge.h. */
     tally_status (*merge)(const tally_context *, const tally__gpu_merge *, int64_t *misplaced);
-    const tally__gpu_nodes *nodes; /* nodes in GPU memory, else NULL */
-    /* Of arrays that the host cannot read, else NULL: tree, and values as tally__gather gives them. They may fail. */
+    const tally__gpu_nodes *nodes; /* functions of nodes in GPU memory, or NULL */
+    /* For arrays in memory that the host cannot read, or NULL: as `tree` and tally__gather. They may fail. */
     tally_status (*far_tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first,
                              tally__node *);
     tally_status (*far_values)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, void *x, void *y);
-    /* Bytes of the host's to such memory. */
+    /* Copies bytes from host memory to such memory. */
     tally_status (*far_store)(const tally__spec *, void *to, const void *bytes, size_t count);
-    /* Of GPUs alone, else NULL. Whether the memory there is such a GPU's (managed memory is). Costs nothing in a
-     * process that has not loaded the driver. */
+    /* Whether the address is in the memory of such a GPU, managed memory included. NULL for backends of the CPU. Costs
+     * nothing in a process that has not loaded the driver. */
     bool (*holds)(const void *address);
-    /* Makes offsets, lengths or segment ids ready for arrays of so many values. What was made is given up by
-     * close_plan, also after a failure; then the spec's allocator releases it. */
+    /* Prepares offsets, lengths or segment ids for arrays of `values` values. The caller closes what was made, also
+     * after a failure, and then releases its memory by the spec's allocator. */
     tally_status (*open_plan)(const tally__spec *, int64_t values, const tally_segments *, void **made);
     void (*close_plan)(void *made);
-    /* Gives up what is kept for a context: everything, or only the scratch memory that its options gave. */
+    /* Frees what is kept for a context: everything, or with only_given the scratch memory of its options. */
     void (*forget)(const tally_context *, bool only_given);
 } tally__backend;
-/* Those of GPUs have no kernels and trees: the host's part is the CPU's. */
+/* The backends of GPUs have no `kernels` and no `tree`: for those the host uses the CPU's. */
 extern const tally__backend tally__cpu_backend, tally__reference_backend, tally__cuda_backend, tally__simt_backend;
-const tally__backend *tally__backend_of(const tally_options *options);      /* that reduces */
-const tally__backend *tally__host_backend_of(const tally_options *options); /* whose kernels and trees the host uses */
+const tally__backend *tally__backend_of(const tally_options *options);      /* the one that reduces */
+const tally__backend *tally__host_backend_of(const tally_options *options); /* the one whose kernels the host uses */
 
-/* Whether it runs GPU kernels. */
+/* Whether the backend runs GPU kernels. */
 static inline bool tally__backend_is_gpu(tally_backend backend) {
     return backend == TALLY_BACKEND_CUDA || backend == TALLY_BACKEND_SIMT;
 }
-/* Whether the memory there is a real GPU's. */
+/* Whether the address is in the memory of a real GPU. */
 bool tally__lies_on_gpu(const void *address);
-/* The backend of the GPU that the memory there belongs to and that the options allow; NULL: the host can read it. */
+/* The backend of the GPU whose memory has the address, if the options allow it. NULL: the host can read it. */
 const tally__backend *tally__far_backend_of(const tally_options *options, const void *address);
-/* All backends give up what they keep for a context (forget above). */
+/* Calls `forget` of all backends. */
 void tally__forget(const tally_context *context, bool only_given);
 
 #endif
