@@ -21,11 +21,15 @@ TALLY_FN column_t lift(item_t x, item_t y) {
     a.key = value_is_nan(x.raw) ? a.key : order_key(x.raw);
     return a;
 }
-/* The pivot is the maximum, or 0 when that is infinite: inf - inf would make a NaN. */
+/* The pivot is the maximum, or 0 when that is infinite: inf - inf would make a NaN. In place of a tiny one it is a
+ * small number, which changes no e^(x - pivot): less that or the maximum, x is rounded to itself, or so small that e^x
+ * rounds to 1. But then no difference is subnormal, the products of which would cost a CPU over 100 cycles each. */
 TALLY_FN aim_t take_aim(column_t column, int64_t n) {
+    const TALLY_V least = (TALLY_V)(TALLY_IS_F64 ? 0x1p-120 : 0x1p-60);
     aim_t aim;
     TALLY_V most = value_of(from_key(column.key));
     (void)n;
+    most = most > -least && most < least ? least : most;
     aim.pivot = most - most == 0 ? most : 0;
     return aim;
 }

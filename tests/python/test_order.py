@@ -115,6 +115,34 @@ def test_any_cut(problem, draws):
         assert result == order.reduce(op, type_name, x[a:b], None if y is None else y[a:b], nan, ddof)[0], (a, b)
 
 
+@pytest.mark.parametrize("type_name", ["f32", "f64", "bf16", "f16"])
+def test_logsumexp_of_tiny_maxima(type_name):
+    """The page's pivot, whatever number a kernel takes in place of a tiny one: maxima of either sign about where e^x
+    rounds to 1, where a kernel may look, and subnormal; the other values of any sizes below."""
+    fraction, exponent = {"f32": (23, 8), "f64": (52, 11), "bf16": (7, 8), "f16": (10, 5)}[type_name]
+    random, bias, raw = data.generator("tiny maxima", type_name), (1 << exponent - 1) - 1, tally.RAW[type_name]
+    word = np.dtype(raw).str.replace("f", "u")
+    lengths, values = [], []
+    edges = [0, 1, 2] + [bias + e + k for e in (-120, -108, -60, -54, -30, -25, -12) for k in (-1, 0, 1)]
+    for most in [e for e in edges if e >= 0] * 8:
+        n = int(random.integers(2, 70))
+        fields = random.integers(0, most + 1, n)
+        fields[0] = most
+        large = random.random(n) < 0.1
+        large[0] = False
+        fields[large] = random.integers(0, bias + 7, large.sum())
+        signs = np.where(large | (random.random() < 0.5), 1, random.integers(0, 2, n))
+        bits = (signs << exponent + fraction) | (fields << fraction) | random.integers(0, 1 << fraction, n)
+        bits[random.random(n) < 0.1] = bits[0]
+        values.append(bits.astype(word).view(raw))
+        lengths.append(n)
+    together = np.concatenate(values)
+    found = context().segments("logsumexp", type_name, together, "lengths", np.array(lengths), len(lengths))
+    assert found.bytes == [order.reduce("logsumexp", type_name, x)[0] for x in values]
+    for x, one in zip(values, found.bytes):
+        assert context().reduce("logsumexp", type_name, x).bytes == [one]
+
+
 # ---- states ----
 
 
