@@ -100,9 +100,11 @@ TALLY_INLINE TALLY_TARGET void stack(lanes_t lanes, const raw_t *x, const raw_t 
     }
 }
 /* One more row below the lanes. */
-TALLY_INLINE TALLY_TARGET void extend(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t count) {
+TALLY_INLINE TALLY_TARGET void extend(lanes_t lanes, const raw_t *x, const raw_t *y, const TALLY_V *wide_x,
+                                      const TALLY_V *wide_y, int64_t count) {
     TALLY_FREE_LANES
-    for (int64_t j = 0; j < count; j++) put(lanes, j, combine(get(lanes, j), lift(item_of(x[j]), item_of(y[j]))));
+    for (int64_t j = 0; j < count; j++)
+        put(lanes, j, combine(get(lanes, j), lift(item_at(x, wide_x, j), item_at(y, wide_y, j))));
 }
 #if TALLY_PASSES == 2
 TALLY_INLINE TALLY_TARGET void stack2(lanes2_t lanes, const raw_t *x, const TALLY_V *wide, int64_t count, int64_t step,
@@ -116,29 +118,45 @@ TALLY_INLINE TALLY_TARGET void stack2(lanes2_t lanes, const raw_t *x, const TALL
         put2(lanes, j, a);
     }
 }
-TALLY_INLINE TALLY_TARGET void extend2(lanes2_t lanes, const raw_t *x, int64_t count, int32_t place, aim_t aim) {
+TALLY_INLINE TALLY_TARGET void extend2(lanes2_t lanes, const raw_t *x, const TALLY_V *wide, int64_t count,
+                                       int32_t place, aim_t aim) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++)
-        put2(lanes, j, combine2(get2(lanes, j), lift2(item_of(x[j]), place + (int32_t)j, aim)));
+        put2(lanes, j, combine2(get2(lanes, j), lift2(item_at(x, wide, j), place + (int32_t)j, aim)));
 }
 #endif
 
 /* ---- one leaf ---- */
 
-/* f16 is converted a leaf at a time by the instruction for it; a compiler does not find it in the text of types/half.h.
- * An operator that never looks at the value drops the conversion again. */
+/* f16 is converted by the instruction for it, many at a time; a compiler does not find it in the text of types/half.h,
+ * and of subnormals that takes 15 times as long. An operator that never looks at the value drops the conversion again.
+ */
 #if TALLY_NUMBER == TALLY_NUMBER_f16 && TALLY_HAS_F16C
-TALLY_INLINE TALLY_TARGET void widen_leaf(TALLY_V *wide, const raw_t *x) {
-    for (int k = 0; k < TALLY_LEAF; k += 8)
+TALLY_INLINE TALLY_TARGET void widen_some(TALLY_V *wide, const raw_t *x, int64_t n) {
+    const int count = (int)n, whole = count & ~7;
+    for (int k = 0; k < whole; k += 8)
         *(tally__eight_f32 *)(wide + k) = __builtin_ia32_vcvtph2ps256(*(const tally__eight_f16 *)(x + k));
+    if (whole == count) return;
+    TALLY_T rest[8] = {0};
+    for (int k = whole; k < count; k++) rest[k - whole] = x[k];
+    *(tally__eight_f32 *)(wide + whole) = __builtin_ia32_vcvtph2ps256(*(const tally__eight_f16 *)rest);
 }
-#define TALLY_WIDENS 1 /* byte of favour for walking columns, which alone uses the conversion */
-#define TALLY_WIDE_LEAF(name, x)           \
-    _Alignas(64) TALLY_V name[TALLY_LEAF]; \
-    widen_leaf(name, x);
+#define TALLY_WIDENS 1 /* byte of favour for walking columns, which takes fewer conversions */
+#define TALLY_WIDE(name, x, most, count)   \
+    _Alignas(64) TALLY_V name[(most) + 8]; \
+    widen_some(name, x, count);
+#define TALLY_FURTHER(wide, by) ((wide) + (by))
 #else
 #define TALLY_WIDENS 0
-#define TALLY_WIDE_LEAF(name, x) const TALLY_V *const name = NULL;
+#define TALLY_WIDE(name, x, most, count) const TALLY_V *const name = NULL;
+#define TALLY_FURTHER(wide, by) (wide)
+#endif
+#if TALLY_KERNEL_INPUTS == 2
+#define TALLY_WIDE_TWO(most, count) TALLY_WIDE(wide_x, x, most, count) TALLY_WIDE(wide_y, y, most, count)
+#else
+#define TALLY_WIDE_TWO(most, count)    \
+    TALLY_WIDE(wide_x, x, most, count) \
+    const TALLY_V *const wide_y = wide_x;
 #endif
 
 /* How many of n values the NaN policy counts. */
@@ -167,10 +185,9 @@ TALLY_INLINE TALLY_TARGET column_t full_leaf(const raw_t *x, const raw_t *y) {
     if (sizeof(column_t) + TALLY_WIDENS <= TALLY_NARROW * TALLY_BYTES) {
         stack(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
         for (int row = TALLY_COLUMNS; row < TALLY_LEAF; row += TALLY_COLUMNS)
-            extend(lanes, x + row, y + row, TALLY_COLUMNS);
+            extend(lanes, x + row, y + row, NULL, NULL, TALLY_COLUMNS);
     } else {
-        TALLY_WIDE_LEAF(wide_x, x)
-        TALLY_WIDE_LEAF(wide_y, TALLY_KERNEL_INPUTS == 2 ? y : x)
+        TALLY_WIDE_TWO(TALLY_LEAF, TALLY_LEAF)
         touch(x);
         if (TALLY_KERNEL_INPUTS == 2) touch(y);
         stack(lanes, x, y, wide_x, wide_y, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES);
@@ -179,11 +196,11 @@ TALLY_INLINE TALLY_TARGET column_t full_leaf(const raw_t *x, const raw_t *y) {
 }
 /* A row of which the first `count` of `width` values are there, as the first or one more; all can be read, and what is
  * not there is replaced by the identity. */
-TALLY_INLINE TALLY_TARGET void mask_row(lanes_t lanes, const raw_t *x, const raw_t *y, int count, int width,
-                                        const bool is_first) {
+TALLY_INLINE TALLY_TARGET void mask_row(lanes_t lanes, const raw_t *x, const raw_t *y, const TALLY_V *wide_x,
+                                        const TALLY_V *wide_y, int count, int width, const bool is_first) {
     TALLY_FREE_LANES
     for (int j = 0; j < width; j++) {
-        column_t lifted = lift(item_of(x[j]), item_of(y[j]));
+        column_t lifted = lift(item_at(x, wide_x, j), item_at(y, wide_y, j));
         lifted = select(j < count, lifted, identity());
         put(lanes, j, is_first ? lifted : combine(get(lanes, j), lifted));
     }
@@ -200,25 +217,28 @@ static TALLY_TARGET column_t part_leaf(const raw_t *x, const raw_t *y, int64_t n
     arrays_t arrays;
     lanes_t lanes = lanes_of(&arrays);
     int64_t row = TALLY_COLUMNS;
+    TALLY_WIDE_TWO(TALLY_LEAF, n)
     if (n < TALLY_COLUMNS)
-        mask_row(lanes, x, y, (int)n, part_width(n), true);
+        mask_row(lanes, x, y, wide_x, wide_y, (int)n, part_width(n), true);
     else
-        stack(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
-    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) extend(lanes, x + row, y + row, TALLY_COLUMNS);
+        stack(lanes, x, y, wide_x, wide_y, TALLY_COLUMNS, 0, 1);
+#define TALLY_ROW x + row, y + row, TALLY_FURTHER(wide_x, row), TALLY_FURTHER(wide_y, row)
+    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) extend(lanes, TALLY_ROW, TALLY_COLUMNS);
     if (row < n && row + TALLY_COLUMNS <= readable)
-        mask_row(lanes, x + row, y + row, (int)(n - row), TALLY_COLUMNS, false);
+        mask_row(lanes, TALLY_ROW, (int)(n - row), TALLY_COLUMNS, false);
     else if (row < n)
-        extend(lanes, x + row, y + row, n - row);
+        extend(lanes, TALLY_ROW, n - row);
+#undef TALLY_ROW
     return halve(lanes, part_width(n));
 }
 /* Rows from ... to of a small leaf below the lanes; what lies beyond n is read, and replaced by the identity. */
-TALLY_INLINE TALLY_TARGET void small_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int n, const int from,
-                                          const int to) {
+TALLY_INLINE TALLY_TARGET void small_rows(lanes_t lanes, const raw_t *x, const raw_t *y, const TALLY_V *wide_x,
+                                          const TALLY_V *wide_y, int n, const int from, const int to) {
 #pragma GCC unroll 8
     for (int row = from * TALLY_SMALL_COLUMNS; row < to * TALLY_SMALL_COLUMNS; row += TALLY_SMALL_COLUMNS) {
         TALLY_FREE_LANES
         for (int j = 0; j < TALLY_SMALL_COLUMNS; j++) {
-            column_t lifted = lift(item_of(x[row + j]), item_of(y[row + j]));
+            column_t lifted = lift(item_at(x, wide_x, row + j), item_at(y, wide_y, row + j));
             lifted = select(row + j < n, lifted, identity());
             put(lanes, j, row == 0 ? lifted : combine(get(lanes, j), lifted));
         }
@@ -231,8 +251,9 @@ TALLY_INLINE TALLY_TARGET void small_rows(lanes_t lanes, const raw_t *x, const r
 TALLY_INLINE TALLY_TARGET column_t small_leaf(const raw_t *x, const raw_t *y, int64_t n) {
     arrays_t arrays;
     lanes_t lanes = lanes_of(&arrays);
-    small_rows(lanes, x, y, (int)n, 0, 4);
-    if (TALLY_CHEAP_ROWS || n > 4 * TALLY_SMALL_COLUMNS) small_rows(lanes, x, y, (int)n, 4, 8);
+    TALLY_WIDE_TWO(TALLY_SMALL_LEAF, TALLY_SMALL_LEAF)
+    small_rows(lanes, x, y, wide_x, wide_y, (int)n, 0, 4);
+    if (TALLY_CHEAP_ROWS || n > 4 * TALLY_SMALL_COLUMNS) small_rows(lanes, x, y, wide_x, wide_y, (int)n, 4, 8);
     return halve(lanes, TALLY_SMALL_COLUMNS);
 }
 
@@ -240,15 +261,15 @@ TALLY_INLINE TALLY_TARGET column_t small_leaf(const raw_t *x, const raw_t *y, in
 TALLY_INLINE TALLY_TARGET second_t full_leaf2(const raw_t *x, aim_t aim) {
     arrays2_t arrays;
     lanes2_t lanes = lanes_of2(&arrays);
-    TALLY_WIDE_LEAF(wide, x)
+    TALLY_WIDE(wide, x, TALLY_LEAF, TALLY_LEAF)
     stack2(lanes, x, wide, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
     return halve2(lanes, TALLY_COLUMNS);
 }
-TALLY_INLINE TALLY_TARGET void mask_row2(lanes2_t lanes, const raw_t *x, int count, int width, int32_t place,
-                                         const bool is_first, aim_t aim) {
+TALLY_INLINE TALLY_TARGET void mask_row2(lanes2_t lanes, const raw_t *x, const TALLY_V *wide, int count, int width,
+                                         int32_t place, const bool is_first, aim_t aim) {
     TALLY_FREE_LANES
     for (int j = 0; j < width; j++) {
-        second_t lifted = lift2(item_of(x[j]), place + j, aim);
+        second_t lifted = lift2(item_at(x, wide, j), place + j, aim);
         lifted = select2(j < count, lifted, identity2());
         put2(lanes, j, is_first ? lifted : combine2(get2(lanes, j), lifted));
     }
@@ -257,24 +278,27 @@ static TALLY_TARGET second_t part_leaf2(const raw_t *x, int64_t n, int64_t reada
     arrays2_t arrays;
     lanes2_t lanes = lanes_of2(&arrays);
     int64_t row = TALLY_COLUMNS;
+    TALLY_WIDE(wide, x, TALLY_LEAF, n)
     if (n < TALLY_COLUMNS)
-        mask_row2(lanes, x, (int)n, part_width(n), 0, true, aim);
+        mask_row2(lanes, x, wide, (int)n, part_width(n), 0, true, aim);
     else
-        stack2(lanes, x, NULL, TALLY_COLUMNS, 0, 1, aim);
-    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) extend2(lanes, x + row, TALLY_COLUMNS, (int32_t)row, aim);
+        stack2(lanes, x, wide, TALLY_COLUMNS, 0, 1, aim);
+#define TALLY_ROW x + row, TALLY_FURTHER(wide, row)
+    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) extend2(lanes, TALLY_ROW, TALLY_COLUMNS, (int32_t)row, aim);
     if (row < n && row + TALLY_COLUMNS <= readable)
-        mask_row2(lanes, x + row, (int)(n - row), TALLY_COLUMNS, (int32_t)row, false, aim);
+        mask_row2(lanes, TALLY_ROW, (int)(n - row), TALLY_COLUMNS, (int32_t)row, false, aim);
     else if (row < n)
-        extend2(lanes, x + row, n - row, (int32_t)row, aim);
+        extend2(lanes, TALLY_ROW, n - row, (int32_t)row, aim);
+#undef TALLY_ROW
     return halve2(lanes, part_width(n));
 }
-TALLY_INLINE TALLY_TARGET void small_rows2(lanes2_t lanes, const raw_t *x, int n, const int from, const int to,
-                                           aim_t aim) {
+TALLY_INLINE TALLY_TARGET void small_rows2(lanes2_t lanes, const raw_t *x, const TALLY_V *wide, int n, const int from,
+                                           const int to, aim_t aim) {
 #pragma GCC unroll 8
     for (int row = from * TALLY_SMALL_COLUMNS; row < to * TALLY_SMALL_COLUMNS; row += TALLY_SMALL_COLUMNS) {
         TALLY_FREE_LANES
         for (int j = 0; j < TALLY_SMALL_COLUMNS; j++) {
-            second_t lifted = lift2(item_of(x[row + j]), row + j, aim);
+            second_t lifted = lift2(item_at(x, wide, row + j), row + j, aim);
             lifted = select2(row + j < n, lifted, identity2());
             put2(lanes, j, row == 0 ? lifted : combine2(get2(lanes, j), lifted));
         }
@@ -283,8 +307,9 @@ TALLY_INLINE TALLY_TARGET void small_rows2(lanes2_t lanes, const raw_t *x, int n
 TALLY_INLINE TALLY_TARGET second_t small_leaf2(const raw_t *x, int64_t n, aim_t aim) {
     arrays2_t arrays;
     lanes2_t lanes = lanes_of2(&arrays);
-    small_rows2(lanes, x, (int)n, 0, 4, aim);
-    if (n > 4 * TALLY_SMALL_COLUMNS) small_rows2(lanes, x, (int)n, 4, 8, aim);
+    TALLY_WIDE(wide, x, TALLY_SMALL_LEAF, TALLY_SMALL_LEAF)
+    small_rows2(lanes, x, wide, (int)n, 0, 4, aim);
+    if (n > 4 * TALLY_SMALL_COLUMNS) small_rows2(lanes, x, wide, (int)n, 4, 8, aim);
     return halve2(lanes, TALLY_SMALL_COLUMNS);
 }
 #define TALLY_TO_NODE(size, column, x, y, n, first)                                     \

@@ -10,6 +10,14 @@
 #include "accumulators/finalize.h"
 #include "cpu/leaves_template.h"
 
+/* Of f16 no more than a leaf. */
+TALLY_INLINE TALLY_TARGET void fill_some(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t count, bool is_first) {
+    TALLY_WIDE_TWO(TALLY_LEAF, count)
+    if (is_first)
+        stack(lanes, x, y, wide_x, wide_y, count, 0, 1);
+    else
+        extend(lanes, x, y, wide_x, wide_y, count);
+}
 /* The columns of every result from `rows` rows: stretches of memory that are one row each, or a whole stripe of rows.
  */
 TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
@@ -18,10 +26,10 @@ TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const ra
     for (int64_t r = 0; r < rows; r += together) {
         lanes_t here = shifted(lanes, r % columns * width);
         int64_t count = (rows - r < together ? rows - r : together) * width;
-        if (r < columns)
-            stack(here, x + r * stride, y + r * stride, NULL, NULL, count, 0, 1);
-        else
-            extend(here, x + r * stride, y + r * stride, count);
+        for (int64_t p = 0, some; p < count; p += some, here = shifted(here, some)) {
+            some = TALLY_WIDENS && count - p > TALLY_LEAF ? TALLY_LEAF : count - p;
+            fill_some(here, x + r * stride + p, y + r * stride + p, some, r < columns);
+        }
     }
 }
 
@@ -40,18 +48,28 @@ TALLY_INLINE TALLY_TARGET void count_rows(int32_t *counts, const raw_t *x, const
 #endif
 
 #if TALLY_PASSES == 2
+TALLY_INLINE TALLY_TARGET void fill_some2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t count, int32_t r,
+                                          bool is_first) {
+    TALLY_WIDE(wide, x, TALLY_LEAF, count)
+    if (is_first) {
+        TALLY_FREE_LANES
+        for (int64_t p = 0; p < count; p++) put2(lanes, p, lift2(item_at(x, wide, p), r, get_aim(aims, p)));
+    } else {
+        TALLY_FREE_LANES
+        for (int64_t p = 0; p < count; p++)
+            put2(lanes, p, combine2(get2(lanes, p), lift2(item_at(x, wide, p), r, get_aim(aims, p))));
+    }
+}
 TALLY_INLINE TALLY_TARGET void fill_rows2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t rows,
                                           int64_t stride, int64_t width, int64_t columns) {
     for (int64_t r = 0; r < rows; r++) {
         lanes2_t here = shifted2(lanes, r % columns * width);
-        const raw_t *at = x + r * stride;
-        if (r < columns) {
-            TALLY_FREE_LANES
-            for (int64_t p = 0; p < width; p++) put2(here, p, lift2(item_of(at[p]), (int32_t)r, get_aim(aims, p)));
-        } else {
-            TALLY_FREE_LANES
-            for (int64_t p = 0; p < width; p++)
-                put2(here, p, combine2(get2(here, p), lift2(item_of(at[p]), (int32_t)r, get_aim(aims, p))));
+        lanes_aim_t towards = aims;
+        for (int64_t p = 0, some; p < width; p += some) {
+            some = TALLY_WIDENS && width - p > TALLY_LEAF ? TALLY_LEAF : width - p;
+            fill_some2(here, towards, x + r * stride + p, some, (int32_t)r, r < columns);
+            here = shifted2(here, some);
+            towards = shifted_aim(towards, some);
         }
     }
 }

@@ -155,18 +155,44 @@ TALLY_INLINE TALLY_TARGET second_t turned_select2(length_t left, second_t a, sec
 #define TALLY_TURNED_LEFT(x, left) (x)
 #endif
 
+/* f16 is converted by the instruction for it (see widen_some). */
+typedef struct wide_rows_t {
+    _Alignas(64) TALLY_V x[TALLY_WIDENS ? TALLY_TURNED_ROWS * TALLY_LANES : 1];
+    _Alignas(64) TALLY_V y[TALLY_WIDENS && TALLY_KERNEL_INPUTS == 2 ? TALLY_TURNED_ROWS * TALLY_LANES : 1];
+} wide_rows_t;
+TALLY_INLINE TALLY_TARGET void widen_rows(wide_rows_t *wide, const turned_t *t) {
+#if TALLY_WIDENS
+    widen_some(wide->x, t->x, t->rows * TALLY_LANES);
+    if (TALLY_KERNEL_INPUTS == 2) widen_some(wide->y, t->y, t->rows * TALLY_LANES);
+#else
+    (void)wide, (void)t;
+#endif
+}
+/* Value k of segment i; 0 where left >= 0, if zeros add nothing. */
+TALLY_INLINE TALLY_TARGET item_t turned_x(const turned_t *t, const wide_rows_t *wide, int32_t k, int i, length_t left) {
+    (void)wide, (void)left;
+    item_t item = item_of(TALLY_TURNED_LEFT(TALLY_TURNED_X(k, i), left));
+    if (TALLY_WIDENS) item.value = wide->x[k * TALLY_LANES + i];
+    return item;
+}
+TALLY_INLINE TALLY_TARGET item_t turned_y(const turned_t *t, const wide_rows_t *wide, int32_t k, int i, length_t left) {
+    (void)wide, (void)left;
+    item_t item = item_of(TALLY_TURNED_LEFT(TALLY_TURNED_Y(k, i), left));
+    if (TALLY_WIDENS) item.value = (TALLY_KERNEL_INPUTS == 2 ? wide->y : wide->x)[k * TALLY_LANES + i];
+    return item;
+}
+
 /* `rows` rows from `from` on below the lanes, or as the first ones; all: no segment ends there. Four in a
  * tree: so gcc adds up values of 8 bits in 16. */
-TALLY_INLINE TALLY_TARGET void turned_rows(lanes_t lanes, const turned_t *t, const int32_t from, const int rows,
-                                           const bool is_first, const bool all) {
+TALLY_INLINE TALLY_TARGET void turned_rows(lanes_t lanes, const turned_t *t, const wide_rows_t *wide,
+                                           const int32_t from, const int rows, const bool is_first, const bool all) {
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_LANES; i++) {
         column_t row[4];
 #pragma GCC unroll 4
         for (int k = 0; k < rows; k++) {
             const length_t left = all ? -1 : (length_t)(from + k - t->lengths[i]);
-            row[k] = lift(item_of(TALLY_TURNED_LEFT(TALLY_TURNED_X(from + k, i), left)),
-                          item_of(TALLY_TURNED_LEFT(TALLY_TURNED_Y(from + k, i), left)));
+            row[k] = lift(turned_x(t, wide, from + k, i, left), turned_y(t, wide, from + k, i, left));
             if (!all && !TALLY_ZEROS_ADD_NOTHING) row[k] = turned_select(left, row[k], identity());
         }
         if (rows > 2) row[0] = combine(row[0], row[2]);
@@ -176,8 +202,9 @@ TALLY_INLINE TALLY_TARGET void turned_rows(lanes_t lanes, const turned_t *t, con
     }
 }
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET void turned_rows2(lanes2_t lanes, lanes_aim_t aims, const turned_t *t, const int32_t from,
-                                            const int rows, const bool is_first, const bool all) {
+TALLY_INLINE TALLY_TARGET void turned_rows2(lanes2_t lanes, lanes_aim_t aims, const turned_t *t,
+                                            const wide_rows_t *wide, const int32_t from, const int rows,
+                                            const bool is_first, const bool all) {
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_LANES; i++) {
         const aim_t aim = get_aim(aims, i);
@@ -185,7 +212,7 @@ TALLY_INLINE TALLY_TARGET void turned_rows2(lanes2_t lanes, lanes_aim_t aims, co
 #pragma GCC unroll 4
         for (int k = 0; k < rows; k++) {
             const length_t left = all ? -1 : (length_t)(from + k - t->lengths[i]);
-            row[k] = lift2(item_of(TALLY_TURNED_X(from + k, i)), from + k, aim);
+            row[k] = lift2(turned_x(t, wide, from + k, i, -1), from + k, aim);
             if (!all) row[k] = turned_select2(left, row[k], identity2());
         }
         if (rows > 2) row[0] = combine2(row[0], row[2]);
@@ -208,20 +235,22 @@ TALLY_INLINE TALLY_TARGET void turned_rows2(lanes2_t lanes, lanes_aim_t aims, co
         const bool few = can && joined && !all && t->shortest == t->rows;                                              \
         const int32_t rows = few ? (is_first ? t->rows : 1) : joined ? 4 : 1;                                          \
         const int kind = TALLY_TURNED_KIND(rows, is_first, all || few);                                                \
-        if (kind == TALLY_TURNED_KIND(4, 0, 0) && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, k, 4, false, false);       \
-        if (kind == TALLY_TURNED_KIND(4, 0, 1) && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, k, 4, false, true);        \
-        if (kind == TALLY_TURNED_KIND(4, 1, 0)) name(lanes, __VA_ARGS__ t, k, 4, true, false);                         \
-        if (kind == TALLY_TURNED_KIND(4, 1, 1)) name(lanes, __VA_ARGS__ t, k, 4, true, true);                          \
-        if (kind == TALLY_TURNED_KIND(3, 1, 1)) name(lanes, __VA_ARGS__ t, k, 3, true, true);                          \
-        if (kind == TALLY_TURNED_KIND(2, 1, 1)) name(lanes, __VA_ARGS__ t, k, 2, true, true);                          \
+        if (kind == TALLY_TURNED_KIND(4, 0, 0) && TALLY_IS_FREE)                                                       \
+            name(lanes, __VA_ARGS__ t, &wide, k, 4, false, false);                                                     \
+        if (kind == TALLY_TURNED_KIND(4, 0, 1) && TALLY_IS_FREE) name(lanes, __VA_ARGS__ t, &wide, k, 4, false, true); \
+        if (kind == TALLY_TURNED_KIND(4, 1, 0)) name(lanes, __VA_ARGS__ t, &wide, k, 4, true, false);                  \
+        if (kind == TALLY_TURNED_KIND(4, 1, 1)) name(lanes, __VA_ARGS__ t, &wide, k, 4, true, true);                   \
+        if (kind == TALLY_TURNED_KIND(3, 1, 1)) name(lanes, __VA_ARGS__ t, &wide, k, 3, true, true);                   \
+        if (kind == TALLY_TURNED_KIND(2, 1, 1)) name(lanes, __VA_ARGS__ t, &wide, k, 2, true, true);                   \
         if (kind == TALLY_TURNED_KIND(1, 0, 0) && !TALLY_IS_FREE)                                                      \
-            name(shifted(lanes, k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, k, 1, false, false);            \
+            name(shifted(lanes, k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, &wide, k, 1, false, false);     \
         if (kind == TALLY_TURNED_KIND(1, 0, 1))                                                                        \
-            name(shifted(lanes, joined ? 0 : k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, k, 1, false,       \
-                 true);                                                                                                \
+            name(shifted(lanes, joined ? 0 : k % TALLY_SMALL_COLUMNS * TALLY_LANES), __VA_ARGS__ t, &wide, k, 1,       \
+                 false, true);                                                                                         \
         if (kind == TALLY_TURNED_KIND(1, 1, 0) && !TALLY_IS_FREE)                                                      \
-            name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, k, 1, true, false);                                    \
-        if (kind == TALLY_TURNED_KIND(1, 1, 1)) name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, k, 1, true, true); \
+            name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, &wide, k, 1, true, false);                             \
+        if (kind == TALLY_TURNED_KIND(1, 1, 1))                                                                        \
+            name(shifted(lanes, k *TALLY_LANES), __VA_ARGS__ t, &wide, k, 1, true, true);                              \
         k += rows;                                                                                                     \
     }
 #define TALLY_PRESENT (t->rows < TALLY_SMALL_COLUMNS ? t->rows : TALLY_SMALL_COLUMNS)
@@ -266,7 +295,9 @@ TALLY_INLINE TALLY_TARGET int reduce_turned(const turned_t *t, tally__kinds *kin
     char *scratch = space;
     lanes_t lanes = carve(&scratch, TALLY_TURNED_COLUMNS * TALLY_LANES);
     tally_final local = *final;
+    wide_rows_t wide;
     int care, empty;
+    widen_rows(&wide, t);
 #if TALLY_FLOAT && TALLY_NAN == 1
     int32_t counts[TALLY_LANES];
     turned_counts(counts, t);
