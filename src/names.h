@@ -90,7 +90,6 @@
 #define boundary_runs TALLY_N(boundary_runs)
 #define bounded_of_lane TALLY_N(bounded_of_lane)
 #define boxes_fit TALLY_N(boxes_fit)
-#define bring_in_reach TALLY_N(bring_in_reach)
 #define bring_tiles TALLY_N(bring_tiles)
 #define buffer_of TALLY_N(buffer_of)
 #define buffers_t TALLY_N(buffers_t)

@@ -138,8 +138,10 @@ mutation specials-not-noted $file 'if (tile->specials) add_specials' 'if (false)
 mutation specials-of-magnitudes $file 'if (term == TALLY_TERM_MAGNITUDE) plus =' 'if (false) plus ='
 mutation specials-of-products src/cpu/specials_template.h 'no_number | (c_size == 0) | (d_size == 0)' 'no_number'
 mutation specials-of-batches src/cpu/exact_batches_template.h 'for (int64_t k = 0; k < finite->specials;) {' 'for (int64_t k = 0; k < finite->specials && k < 1;) {'
-mutation all-skipped $file 'bool values, products;
-    if (tile->present == 0) return;' 'bool values, products;'
+mutation all-skipped $file 'if (tile->present == 0) return;
+    if (tally__is_tiny(tile))' 'if (tally__is_tiny(tile))'
+mutation enlarged-beside-others $file 'levels->power == power &&' 'levels->power >= power - 5000 &&'
+mutation enlarged-products $file '(value ? 1 : 2) * (sums->origin + levels->power)' '(value ? 1 : 2) * sums->origin + levels->power'
 mutation range-of-the-skipped $file 'if (tile->present < tile->n) { /* some are skipped */' 'if (false) {'
 mutation range-of-nans $file 'if (tile->specials & TALLY_SEEN_NAN) {' 'if (false) {'
 mutation fit-limbs $file '(high + 12 - fit.origin) / 32 + 3' '(high + 12 - fit.origin) / 32 + 1'
@@ -152,7 +154,7 @@ mutation counts-overflow $file 'TALLY_FLUSH_TILES = 128' 'TALLY_FLUSH_TILES = 81
 mutation both-too-wide $file 'if (slack > slack_products / 2) slack = slack_products / 2;' '' avx512
 mutation both-out-of-bounds $file 'b.high > TALLY_LEVELS_HIGHEST || b.unit < TALLY_LEVELS_LOWEST) return false;' 'b.unit < TALLY_LEVELS_LOWEST) return false;' avx512
 mutation spilled-levels $file 'sums->spilled |= levels->tiles > 0;' ''
-mutation spilled-terms $file 'term, tile)) return true; sums->spilled = true;' 'term, tile)) return true;'
+mutation spilled-terms $file 'near, power)) return true; sums->spilled = true;' 'near, power)) return true;'
 mutation long-parts $file '|| total > (int64_t)1 << 53 || total < -((int64_t)1 << 53)' ''
 mutation long-segments $file 'while (batch->longest > 1 << additions) additions++;' ''
 
@@ -306,8 +308,8 @@ mutation expansions-alone src/cpu/expansions_template.h 'if (alone) fold_group(e
 mutation expansions-last src/cpu/expansions_template.h 'int last = batch->count;' 'int last = batch->count - 1;'
 mutation expansions-few src/cpu/expansions_template.h 'case 3: few_terms(is_f64, kind, products, 3,' 'case 3: few_terms(is_f64, kind, products, 2,'
 mutation scaled-alike src/cpu/exact.c 'tally__measure_tile(tile); /* subnormals have other digits now */' 'tile->x_extent = tile->y_extent = (tally__extent){.unit = tile->x_extent.unit - by_x};'
-mutation unscaled-ties src/cpu/results_template.h 'if ((left < 0 ? -left : left) != times_power(1, -1075 - by)) continue;' 'if (left == left) continue;'
-mutation unscaled-roots src/cpu/results_template.h 'rest > 0 && left > 0 ? 0x1p-1074' 'rest > 0 && left < 0 ? 0x1p-1074'
+mutation unscaled-ties src/cpu/results_template.h 'doubt = (scaled <= 0) & tie' 'doubt = (scaled > 0) & tie'
+mutation unscaled-signs src/cpu/results_template.h 'away = (wide)((units)rest ^ sign)' 'away = rest'
 mutation plain-run-of-zeros src/cpu/exact_runs_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_batch(&batch, offsets + s, some)' 'begin_batch(&batch, offsets, some)'
 mutation spread-of-empties src/cpu/index_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512

@@ -45,6 +45,26 @@ void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t
     if (tile->y != tile->x) tile->y_extent = measured_rows(tile->is_f64, tile->y, rows, lanes, stride);
 }
 
+bool tally__is_tiny(const tally__tile *tile) {
+    const tally__extent *x = &tile->x_extent, *y = &tile->y_extent;
+    if (!tile->is_f64 || x->zeros || y->zeros || x->special || y->special) return false;
+    return x->high <= TALLY_ENLARGED_MOST && y->high <= TALLY_ENLARGED_MOST &&
+           (x->unit <= -TALLY_ENLARGED || y->unit <= -TALLY_ENLARGED);
+}
+static void enlarge_rows(const void *x, int64_t n, int64_t lanes, int64_t stride, double *large) {
+    for (int64_t at = 0; at < n; at += lanes, x = (const double *)x + stride)
+        tally__cpu_tiles()->enlarge(x, n - at < lanes ? n - at : lanes, TALLY_ENLARGED, large + at);
+}
+void tally__enlarge_tile(tally__tile *tile, int64_t lanes, int64_t stride, double *x_space, double *y_space) {
+    const bool are_two = tile->y != tile->x;
+    enlarge_rows(tile->x, tile->n, lanes, stride, x_space);
+    if (are_two) enlarge_rows(tile->y, tile->n, lanes, stride, y_space);
+    tile->x = x_space;
+    tile->y = are_two ? y_space : x_space;
+    tile->x_extent = tally__cpu_tiles()->measure[1](tile->x, tile->n);
+    tile->y_extent = are_two ? tally__cpu_tiles()->measure[1](tile->y, tile->n) : tile->x_extent;
+}
+
 void tally__take_out_specials(tally__tile *tile, bool skips, void *x_space, void *y_space) {
     const void *given = tile->x;
     tally__taken taken;
@@ -155,11 +175,18 @@ static int64_t counted(const tally__levels *levels, int k) {
     for (int lane = 0; lane < TALLY_LANES; lane++) total += levels->units[k][lane];
     return total;
 }
+/* Terms are multiples of 2^origin: below that there are zeros. */
+static void deposit(int64_t *limbs, int64_t units, int32_t offset) {
+    if (offset >= 0)
+        tally_deposit(limbs, units, offset);
+    else if (offset > -64)
+        tally_deposit(limbs, units >> -offset, 0);
+}
 static void flush(tally__sums *sums, tally__levels *levels) {
     for (int k = 0; k < levels->count && levels->tiles > 0; k++) {
         bool value = k < levels->values;
-        tally_deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, counted(levels, k),
-                      levels->unit[k] - (value ? 1 : 2) * sums->origin);
+        deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, counted(levels, k),
+                levels->unit[k] - (value ? 1 : 2) * (sums->origin + levels->power));
     }
     sums->spilled |= levels->tiles > 0;
     memset(levels->units, 0, (size_t)levels->count * sizeof *levels->units);
@@ -171,9 +198,10 @@ static void flush(tally__sums *sums, tally__levels *levels) {
 enum { TALLY_FLUSH_TILES = 128 };
 
 /* Whether the levels that there are suit a tile within such bounds. */
-static bool suit(tally__sums *sums, tally__levels *levels, bounds b) {
+static bool suit(tally__sums *sums, tally__levels *levels, bounds b, int32_t power) {
     if (levels->tiles == TALLY_FLUSH_TILES) flush(sums, levels);
-    return levels->count > 0 && b.high <= levels->high && b.unit >= levels->lowest && b.high - b.unit > levels->spare;
+    return levels->count > 0 && levels->power == power && b.high <= levels->high && b.unit >= levels->lowest &&
+           b.high - b.unit > levels->spare;
 }
 static void count_tile(tally__levels *levels, const tally__tile *tile) {
     levels->sum(tile->x, tile->y, tile->n, levels->anchor, levels->units);
@@ -190,24 +218,30 @@ static void witness(int64_t *words, const tally__tile *tile) {
     }
 }
 
-static bool add_by_levels(tally__sums *sums, tally__levels *levels, int term, const tally__tile *tile) {
+/* Whose units levels need not go below. */
+static int32_t lowest_of(const tally__sums *sums, int32_t power) {
+    return power == 0 ? sums->origin : TALLY_LEVELS_LOWEST;
+}
+static bool add_by_levels(tally__sums *sums, tally__levels *levels, int term, const tally__tile *tile, int32_t power) {
     bool product = term == TALLY_TERM_PRODUCT;
     if (!in_reach(tile, term)) return false;
-    if (!suit(sums, levels, bounds_of(tile, term))) {
+    if (!suit(sums, levels, bounds_of(tile, term), power)) {
         flush(sums, levels);
-        if (!plan_terms(levels, tile, term, product ? 2 * sums->origin : sums->origin)) return false;
+        levels->power = power;
+        if (!plan_terms(levels, tile, term, (product ? 2 : 1) * lowest_of(sums, power))) return false;
     }
     count_tile(levels, tile);
     witness(product ? sums->products : sums->values, tile);
     return true;
 }
-static bool add_both(tally__sums *sums, const tally__tile *tile) {
+static bool add_both(tally__sums *sums, const tally__tile *tile, int32_t power) {
     tally__levels *levels = &sums->of_both;
     if (tally__cpu_tiles()->both[tile->is_f64] == NULL || tile->specials || tile->x_extent.zeros) return false;
     if (!in_reach(tile, TALLY_TERM_PRODUCT)) return false;
-    if (!suit(sums, levels, bounds_of(tile, TALLY_TERM_VALUE))) {
+    if (!suit(sums, levels, bounds_of(tile, TALLY_TERM_VALUE), power)) {
         flush(sums, levels);
-        if (!plan_both(levels, tile, sums->origin)) return false;
+        levels->power = power;
+        if (!plan_both(levels, tile, lowest_of(sums, power))) return false;
     }
     count_tile(levels, tile);
     sums->values[TALLY_OTHER] = sums->products[TALLY_OTHER] = 1;
@@ -225,6 +259,10 @@ bool tally__overreaches(const tally__tile *tile, int term) {
 /* Divides n values by 2^exponent, in two steps, as the power may be no normal number. */
 static void divide_by_power(double *to, const char *x, int64_t n, int32_t exponent) {
     const double once = tally_scale(1, -exponent / 2), again = tally_scale(1, -exponent - -exponent / 2);
+    if (exponent < -900) {
+        tally__cpu_tiles()->enlarge(x, n, -exponent, to);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         double value;
         memcpy(&value, x + i * (int64_t)sizeof value, sizeof value);
@@ -414,15 +452,15 @@ static void add_to_bins(tally__sums *sums, bool values, bool products, const tal
     if (products) witness(sums->products, tile);
 }
 
-/* False: the tile's terms are for bins. */
-static bool add_terms(tally__sums *sums, int term, const tally__tile *tile) {
+/* False: the tile's terms are for bins. `near`: the tile for levels, with values 2^power times as large. */
+static bool add_terms(tally__sums *sums, int term, const tally__tile *tile, const tally__tile *near, int32_t power) {
     bool product = term == TALLY_TERM_PRODUCT;
     int64_t *words = product ? sums->products : sums->values;
     int32_t origin = product ? 2 * sums->origin : sums->origin;
     bool zeros = tile->x_extent.zeros || tile->y_extent.zeros;
     if (tile->specials) add_specials(words, term, tile->specials);
     if (is_infinite(words)) return sums->spilled = true; /* nothing finite can change that */
-    if (!zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile)) return true;
+    if (!zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, near, power)) return true;
     sums->spilled = true;
     if (zeros)
         add_zeros(words, term, tile);
@@ -441,18 +479,31 @@ void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, in
     sums->spilled = false;
     sums->of_values.count = sums->of_products.count = sums->of_both.count = 0;
     sums->of_values.tiles = sums->of_products.tiles = sums->of_both.tiles = 0;
+    sums->of_values.power = sums->of_products.power = sums->of_both.power = 0;
     sums->bins.tiles = 0;
 }
-void tally__add_tile(tally__sums *sums, const tally__tile *tile) {
+static void add_near(tally__sums *sums, const tally__tile *tile, const tally__tile *near, int32_t power) {
     bool values, products;
-    if (tile->present == 0) return;
     if (sums->values != NULL && sums->products != NULL && sums->term == TALLY_TERM_VALUE &&
-        !is_infinite(sums->products) && add_both(sums, tile))
+        !is_infinite(sums->products) && add_both(sums, near, power))
         return;
-    products = sums->products != NULL && !add_terms(sums, TALLY_TERM_PRODUCT, tile);
-    values = sums->values != NULL &&
-             ((products && !tile->is_f64) || !add_terms(sums, sums->term, tile)); /* of f32 bins take both at once */
+    products = sums->products != NULL && !add_terms(sums, TALLY_TERM_PRODUCT, tile, near, power);
+    values = sums->values != NULL && ((products && !tile->is_f64) || /* of f32 bins take both at once */
+                                      !add_terms(sums, sums->term, tile, near, power));
     if (values || products) add_to_bins(sums, values, products, tile);
+}
+static __attribute__((noinline)) void add_tiny(tally__sums *sums, const tally__tile *tile) {
+    _Alignas(64) double x[TALLY_TILE / 2], y[TALLY_TILE / 2];
+    tally__tile near = *tile;
+    tally__enlarge_tile(&near, near.n, near.n, x, y);
+    add_near(sums, tile, &near, TALLY_ENLARGED);
+}
+void tally__add_tile(tally__sums *sums, const tally__tile *tile) {
+    if (tile->present == 0) return;
+    if (tally__is_tiny(tile))
+        add_tiny(sums, tile);
+    else
+        add_near(sums, tile, tile, 0);
 }
 void tally__flush_sums(tally__sums *sums) {
     flush(sums, &sums->of_values);
@@ -477,6 +528,13 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__batch *one) {
     if (sums->spilled || (both->tiles > 0 && values->tiles + products->tiles > 0)) return false;
     one->count = one->padded = 1;
     one->product_parts = one->lost = one->scaled = one->vague = 0;
+    const int32_t power = both->tiles > 0 ? both->power : values->tiles > 0 ? values->power : products->power;
+    if (values->tiles > 0 && products->tiles > 0 && products->power != power) return false;
+    if (power != 0) {
+        one->scaled = TALLY_SCALED_ALIKE;
+        one->of_products = sums->values == NULL;
+        one->scale_x[0] = one->scale_y[0] = -power;
+    }
     if (both->tiles > 0) {
         one->sum_parts = parts_of_levels(both, 0, both->values, one->sums);
         one->product_parts = parts_of_levels(both, both->values, both->count, one->products);

@@ -40,6 +40,13 @@ void tally__measure_tile(tally__tile *tile);
 /* Likewise, of rows of `lanes` values each, `stride` values apart. */
 void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride);
 
+/* Whether a measured tile has subnormals, and no value so large that it could not be enlarged. */
+enum { TALLY_ENLARGED = 1074, TALLY_ENLARGED_MOST = -900 };
+bool tally__is_tiny(const tally__tile *tile);
+/* Makes the values of a tile of f64 (whose rows of `lanes` values lie `stride` values apart) 2^TALLY_ENLARGED times as
+ * large, to space for n values each: to multiply subnormals takes over 100 cycles. */
+void tally__enlarge_tile(tally__tile *tile, int64_t lanes, int64_t stride, double *x_space, double *y_space);
+
 /* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to x_space and y_space, for n
  * values each (y_space: two inputs only), with zeros in their place that change no sum, not even a sum of zeros. NaNs
  * are noted, or skipped.
@@ -53,6 +60,7 @@ typedef struct tally__levels {
     int32_t lowest, high,
         spare;     /* for multiples of 2^lowest, below 2^high; fewer levels would do for `spare` binades */
     int32_t tiles; /* that were counted */
+    int32_t power; /* values are those that were given times 2^power, and products times twice that power */
     tally__tile_sum *sum;
     int32_t unit[TALLY_MOST_LEVELS];
     double anchor[TALLY_MOST_LEVELS];

@@ -29,6 +29,7 @@ typedef struct panel_t {
     bool special[panel_width];         /* something was taken out of the column */
     bool taken;                        /* or of any */
     bool is_far;                       /* some terms are too far apart for levels */
+    int32_t power, powers[2];          /* values are 2^power times as large; and those of columns */
     int64_t width, pitch, fold, lanes; /* lanes = pitch * fold */
     int64_t apart, ahead;              /* values to the next row of lanes; to the next block of dense ones, or 0 */
     tally__columns columns[2];
@@ -162,6 +163,16 @@ static void read_block(const tally__kernel *kernel, panel_t *s, const raw_t *x, 
     widen_keys(s, rows, !has_special(tile));
 #endif
     if (has_special(tile)) take_specials(kernel, s, x, y, stride, nodes);
+#if TALLY_IS_F64
+    s->power = tally__is_tiny(tile) ? TALLY_ENLARGED : 0;
+    if (s->power != 0) {
+        tally__enlarge_tile(tile, s->lanes, s->apart, s->x, s->y);
+        s->apart = s->lanes;
+        s->ahead = 0;
+    }
+#else
+    s->power = 0;
+#endif
     if (TALLY_BYTES == 2) {
         tile->x_extent.unit += spared;
         tile->y_extent.unit += spared;
@@ -232,7 +243,7 @@ static void flush_columns(const tally__kernel *kernel, panel_t *s, int kind, tal
         int64_t *words = kind == 0 ? TALLY_SUM_OR_NONE(node->sum) : TALLY_PRODUCTS_OR_NONE(node->products);
         for (int k = 0; k < c->count; k++) {
             const double total = column_total(s, kind, k, p);
-            if (total != 0) tally_add_value(words, (kind + 1) * TALLY_ORIGIN, total);
+            if (total != 0) tally_add_value(words, (kind + 1) * (TALLY_ORIGIN + s->powers[kind]), total);
         }
     }
     c->count = c->rows = 0;
@@ -248,8 +259,9 @@ static bool add_terms(const tally__kernel *kernel, panel_t *s, int kind, int64_t
     tally__columns *c = &s->columns[kind];
     const int term = terms_of_kinds[kind];
     if (no_terms(s, kind)) return true;
-    if (!tally__columns_suit(c, &s->tile, term, rows)) {
+    if (s->powers[kind] != s->power || !tally__columns_suit(c, &s->tile, term, rows)) {
         flush_columns(kernel, s, kind, nodes);
+        s->powers[kind] = s->power;
         if (!tally__plan_columns(c, &s->tile, term, TALLY_COLUMN_ADDITIONS, TALLY_COLUMN_LEVELS, follow)) return false;
         begin_columns(s, kind);
     }
@@ -260,6 +272,7 @@ static bool add_terms(const tally__kernel *kernel, panel_t *s, int kind, int64_t
 static bool add_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
                       int64_t stride, tally__node *nodes) {
     s->columns[0].count = s->columns[1].count = s->columns[0].rows = s->columns[1].rows = 0;
+    s->powers[0] = s->powers[1] = 0;
     for (int64_t at = 0, some; at < rows; at += some) {
         some = some_rows(s, rows - at);
         read_block(kernel, s, x + at * stride, y + at * stride, some, stride, nodes);
@@ -352,7 +365,7 @@ static __attribute__((noinline)) void open_far(panel_t *s, int64_t first, int64_
         if (tally__overreaches(&far->tile, terms_of_kinds[kind])) batch->scaled = TALLY_SCALED_EACH;
 }
 static bool needs_expansions(const panel_t *s, int kind) {
-    return (s->columns[kind].count == 0 || s->batch.scaled) && !no_terms(s, kind);
+    return (s->columns[kind].count == 0 || s->batch.scaled == TALLY_SCALED_EACH) && !no_terms(s, kind);
 }
 /* The parts of the sums of a batch of columns from `first` on, with zeros behind them. Gives the number of parts. */
 static int take_columns(const panel_t *s, int kind, int64_t first, const far_t *far, tally__batch *batch,
@@ -380,6 +393,10 @@ static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
     batch->ddof = ddof;
     batch->product_parts = batch->lost = batch->scaled = batch->vague = 0;
     batch->of_products = first_kind == 1;
+    if (s->power != 0) {
+        batch->scaled = TALLY_SCALED_ALIKE;
+        for (int i = 0; i < batch->count; i++) batch->scale_x[i] = batch->scale_y[i] = -s->power;
+    }
     if (s->is_far) open_far(s, first, rows, &far);
     if (first_kind + 1 < term_kinds && needs_expansions(s, 0) && needs_expansions(s, 1))
         batch->sum_parts = batch->product_parts =

@@ -203,23 +203,6 @@ TALLY_FN bool is_of_parts(const tally_final *final) {
 #endif
 }
 
-/* Scales sums so small that quotients would lose digits; their parts stay exact. Gives whether there are any. */
-TALLY_FN bool bring_in_reach(tally__batch *batch) {
-    const double least = 0x1p-390;
-    bool is_far = false;
-    for (int s = 0; s < batch->count; s++) {
-        double size = 0;
-        for (int k = 0; k < batch->sum_parts; k++) size += __builtin_fabs(batch->sums[k][s]);
-        batch->scale_x[s] = size < least && size > 0 ? -700 : 0;
-        is_far |= batch->scale_x[s] != 0;
-    }
-    if (!is_far) return false;
-    batch->scaled = TALLY_SCALED_EACH;
-    batch->of_products = 0;
-    for (int s = 0; s < batch->count; s++)
-        for (int k = 0; k < batch->sum_parts && batch->scale_x[s] != 0; k++) batch->sums[k][s] *= 0x1p700;
-    return true;
-}
 /* Sums that their parts do not tell are not sure. */
 static void note_lost(tally__batch *batch) {
     for (int s = 0; s < batch->count && batch->lost; s++)
@@ -261,8 +244,6 @@ static void finalize_batch(tally__batch *batch, const int64_t *lows, const int64
     (void)lows, (void)highs;
     batch->is_f64 = final->format.digits == 53;
     tiles->results(batch, what);
-    if (TALLY_IS_F64 && what == TALLY_RESULT_MEAN && batch->unsure > 0 && !batch->scaled && bring_in_reach(batch))
-        tiles->results(batch, what);
     if (batch->is_f64)
         __builtin_memcpy(results, batch->values, count * sizeof(double));
     else

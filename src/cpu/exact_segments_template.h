@@ -43,7 +43,7 @@ static void reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_
     const void *const a = tile.x, *const b = tile.y;
 #if TALLY_IS_F64
     double scaled[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
-    if (tally__overreaches(&tile, TALLY_FIRST_TERM) ||
+    if (tally__is_tiny(&tile) || tally__overreaches(&tile, TALLY_FIRST_TERM) ||
         (TALLY_HAS_PRODUCTS && tally__overreaches(&tile, TALLY_TERM_PRODUCT)))
         tally__scale_batch(&batch, &tile, scaled[0], scaled[TALLY_KERNEL_INPUTS - 1]);
 #endif

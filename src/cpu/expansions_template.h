@@ -144,10 +144,6 @@ TALLY_INLINE TALLY_TARGET void turn(const int is_f64, double (*rows)[EXPANSION_G
 /* ---- scaling ---- */
 
 TALLY_INLINE double power_of_two(int32_t exponent) { return tally_from_bits_f64((int64_t)(exponent + 1023) << 52); }
-/* x * 2^exponent, rounded once; by two steps, as the power may be no normal number. */
-TALLY_INLINE double times_power(double x, int32_t exponent) {
-    return x * power_of_two(exponent / 2) * power_of_two(exponent - exponent / 2);
-}
 /* Of the largest magnitude as bits. */
 TALLY_INLINE int32_t exponent_of(int64_t bits) {
     const int64_t normal = (bits >> 52) - 1023, subnormal = (tally_bits_f64((double)bits) >> 52) - 1023 - 1074;

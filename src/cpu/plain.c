@@ -51,7 +51,9 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
             : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
     if (plain->has_sums) {
         const tally__extent extent = tally__cpu_tiles()->measure[plain->is_f64](x, few);
-        if (extent.special || (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS)) return false;
+        if (extent.special) return false;
+        if (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS) return false;
+        if (!extent.zeros && extent.unit <= -TALLY_ENLARGED) return false; /* subnormal: they are enlarged elsewhere */
     }
     return !plain->has_products || plan_plain_products(plain, x, y, n);
 }

@@ -31,10 +31,12 @@ TALLY_INLINE TALLY_TARGET tally_rounded or_zero(tally_rounded rounded, tally_pai
         else                                                           \
             b->narrow[s] = (float)value;                               \
         b->sure[s] = rounded.sure | (b->lengths[s] == 0);              \
+        if (rests) b->rests[s] = rounded.rest;                         \
     }
 TALLY_INLINE TALLY_TARGET void finalize_parts(tally__batch *b, int what, const int sums, const int products,
-                                              const int is_f64) {
+                                              const int is_f64, const int rests) {
     const double nan = tally_nan_f64();
+    b->has_rests = rests;
     switch (what) {
     case TALLY_RESULT_SUM:
         TALLY_EACH(0, or_zero(tally_nearest(joined(sums, b->sums, s), is_f64), joined(sums, b->sums, s))) break;
@@ -178,24 +180,28 @@ static TALLY_TARGET void pick_segments(tally__batch *some, const tally__batch *b
     for (int k = 0; k < b->product_parts; k++)
         for (int i = 0; i < some->padded; i++) some->products[k][i] = i < count ? b->products[k][list[i]] : 0;
 }
-/* For the numbers of parts that are usual. Compiled once: it is most of a unit's code. */
-static __attribute__((noinline)) TALLY_TARGET void finalize_unscaled(tally__batch *b, int what) {
+/* For the numbers of parts that are usual. Compiled once: it is most of a unit's code. `again`: all that may be
+ * certain, and rests. */
+static __attribute__((noinline)) TALLY_TARGET void finalize_unscaled(tally__batch *b, int what, bool again) {
     const bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
     const int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
     pad_parts(b->products, &b->product_parts, products, b->padded);
-    b->unsure = 0;
-    if (usual       ? finalize_most(b, what, 1, 2, 0)
+    b->unsure = b->has_rests = 0;
+    if (again       ? false
+        : usual     ? finalize_most(b, what, 1, 2, 0)
         : sums == 3 ? !b->is_f64 && finalize_most(b, what, 3, 3, 0)
         : b->is_f64 ? finalize_most(b, what, 2, 3, 1)
                     : finalize_most(b, what, 2, 3, 0))
         return;
     if (usual)
-        finalize_parts(b, what, 1, 2, 0);
-    else if (b->is_f64)
-        sums == 2 ? finalize_parts(b, what, 2, 3, 1) : finalize_parts(b, what, 3, 3, 1);
+        finalize_parts(b, what, 1, 2, 0, 0);
+    else if (!b->is_f64)
+        sums == 2 ? finalize_parts(b, what, 2, 3, 0, 0) : finalize_parts(b, what, 3, 3, 0, 0);
+    else if (again)
+        sums == 2 ? finalize_parts(b, what, 2, 3, 1, 1) : finalize_parts(b, what, 3, 3, 1, 1);
     else
-        sums == 2 ? finalize_parts(b, what, 2, 3, 0) : finalize_parts(b, what, 3, 3, 0);
+        sums == 2 ? finalize_parts(b, what, 2, 3, 1, 0) : finalize_parts(b, what, 3, 3, 1, 0);
     b->unsure = count_unsure(b);
 }
 /* Makes a vague last part of a sum the opposite: whether there is one. */
@@ -208,51 +214,119 @@ TALLY_INLINE bool turn_vague(tally__parts parts, int s) {
 static TALLY_TARGET void finalize_vague(tally__batch *b, int what) {
     tally__batch turned; /* segments that have a vague part */
     int32_t list[TALLY_BATCH_MOST] = {0}, count = 0;
-    finalize_unscaled(b, what);
+    finalize_unscaled(b, what, false);
     for (int s = 0; s < b->count; s++) {
         const bool sums = turn_vague(b->sums, s), products = b->product_parts > 0 && turn_vague(b->products, s);
         if (sums && products) b->sure[s] = 0;
         if ((sums || products) && b->sure[s]) list[count++] = s;
     }
+    b->has_rests = 0;
     pick_segments(&turned, b, list, count);
-    finalize_unscaled(&turned, what);
+    finalize_unscaled(&turned, what, false);
     for (int i = 0; i < count; i++) b->sure[list[i]] = turned.sure[i] && turned.values[i] == b->values[list[i]];
 }
-/* Of a root that is next to a tie of subnormals, and `left` more than what it was rounded to: what is missing there. */
-TALLY_INLINE double settle_root(tally_pair sum, double root, double left) {
-    const tally_pair square = tally_two_product(root, root);
-    const double rest = ((sum.high - square.high) - square.low) + sum.low; /* exact up to the last addition */
-    return rest > 0 && left > 0 ? 0x1p-1074 : rest < 0 && left < 0 ? -0x1p-1074 : 0;
+
+/* ---- scaled batches ---- */
+
+/* Tiny sums as 2^700 times their parts: quotients of such as they are would lose digits. Only of means: squares are
+ * scaled before they are added up. */
+enum { LARGER = 700 };
+#define TALLY_TINY_SUM 0x1p-390
+typedef int32_t few __attribute__((vector_size(4 * WIDTH)));
+typedef few few_anywhere __attribute__((aligned(4), may_alias));
+TALLY_INLINE TALLY_TARGET units chosen(units which, units a, units b) { return (a & which) | (b & ~which); }
+/* x * 2^power, which is exact, of |x| below 2^-300 or so. By integers: a product of subnormals takes over 100 cycles.
+ */
+TALLY_INLINE TALLY_TARGET wide enlarged(wide x, int64_t power) {
+    const int64_t fraction = ((int64_t)1 << 52) - 1, counting = (int64_t)0x433 << 52; /* 2^52, which counts ones */
+    const units bits = (units)x, size = bits & INT64_MAX, subnormal = (size & fraction) | counting;
+    const wide made = ((wide)subnormal - 0x1p52) * power_of_two((int32_t)power - 1074);
+    return (wide)(chosen(size <= fraction, (units)made, size + (power << 52)) | (bits & INT64_MIN));
+}
+static TALLY_TARGET void enlarge(const void *x, int64_t n, int32_t power, double *large) {
+    int64_t i = 0;
+    for (; i + WIDTH <= n; i += WIDTH) *(wide_anywhere *)(large + i) = enlarged(load_f64(x, i), power);
+    if (i == n) return;
+    const wide last = enlarged(load_part(1, x, i, n - i), power);
+    memcpy(large + i, &last, (size_t)(n - i) * sizeof *large);
+}
+/* Which of WIDTH sums from s on are tiny. */
+TALLY_INLINE TALLY_TARGET units tiny_sums(const tally__batch *b, int s) {
+    units size = {0};
+    for (int k = 0; k < b->sum_parts; k++) {
+        const units of_part = *(const units *)(b->sums[k] + s) & INT64_MAX;
+        size = chosen(of_part > size, of_part, size);
+    }
+    return (size > 0) & (size < tally_bits_f64(TALLY_TINY_SUM));
+}
+static __attribute__((noinline)) TALLY_TARGET void bring_in_reach(tally__batch *b) {
+    for (int s = 0; s < b->padded; s += WIDTH) {
+        const units tiny = tiny_sums(b, s);
+        *(few_anywhere *)(b->scale_x + s) = __builtin_convertvector(tiny & -LARGER, few);
+        for (int k = 0; k < b->sum_parts && TALLY_ANY(tiny); k++) {
+            wide *const part = (wide *)(b->sums[k] + s);
+            *part = (wide)chosen(tiny, (units)enlarged(*part, LARGER), (units)*part);
+            b->scaled = TALLY_SCALED_EACH;
+        }
+    }
+    b->of_products = 0;
 }
 /* Results of scaled values as those of the values. Of f64 only the exponent differs, but for subnormals, which are
- * rounded twice: that shows where the first time has given a tie of the second. */
-static TALLY_TARGET void unscale(tally__batch *b, int what) {
-    const bool is_once = what != TALLY_RESULT_SPREAD && (what >= TALLY_RESULT_ROOT || !b->of_products);
-    for (int s = 0; s < b->count; s++) {
-        const int32_t by = b->scale_x[s] + (is_once ? 0 : b->scale_y[s]);
-        const double value = b->values[s], size = value < 0 ? -value : value;
-        if (!b->is_f64) b->sure[s] &= b->lengths[s] == 0;
-        if (!b->is_f64 || !(size > 0 && size < tally_infinity_f64())) continue; /* 0 of any size, NaN */
-        const int32_t exponent = exponent_of(tally_bits_f64(size)) + by;
-        b->values[s] = exponent < -1076 ? value * 0 : times_power(value, by);
-        if (exponent >= -1022 || exponent < -1076) continue;
-        const double left = value - times_power(b->values[s], -by);
-        if ((left < 0 ? -left : left) != times_power(1, -1075 - by)) continue;
-        if (what == TALLY_RESULT_ROOT && !b->vague)
-            b->values[s] += settle_root(b->sum_parts == 3 ? joined(3, b->sums, s) : joined(2, b->sums, s), value, left);
-        else
-            b->sure[s] = 0;
+ * rounded once more. If a result is a tie there, what it was rounded from decides. Gives whether that is not known of
+ * some. */
+TALLY_INLINE TALLY_TARGET bool unscale(tally__batch *b, const int times) {
+    const int64_t fraction = ((int64_t)1 << 52) - 1, infinite = 0x7ff, most_drop = 54;
+    units unknown = {0};
+    for (int s = 0; s < b->padded; s += WIDTH) {
+        few scale = *(const few_anywhere *)(b->scale_x + s);
+        if (times == 2) scale += *(const few_anywhere *)(b->scale_y + s);
+        const units by = __builtin_convertvector(scale, units), bits = *(const units *)(b->values + s),
+                    size = bits & INT64_MAX, sign = bits & INT64_MIN, exponent = size >> 52, scaled = exponent + by;
+        const units one = (units){0} + 1, to_drop = chosen(scaled > 0, one, 1 - scaled),
+                    drop = chosen(to_drop > most_drop, one * most_drop, to_drop);
+        const units significand = (size & fraction) | (fraction + 1), middle = one << (drop - 1),
+                    left = significand & (2 * middle - 1), below = (units)((words)significand >> (words)drop);
+        const wide rest = b->has_rests ? *(const wide *)(b->rests + s) : (wide){0} + tally_nan_f64(),
+                   away = (wide)((units)rest ^ sign);
+        const units tie = left == middle, up = (left > middle) | (tie & ((away > 0) | ((away == 0) & -(below & 1))));
+        const units normal = (units)((words)size + ((words)by << 52)),
+                    large = chosen(scaled >= infinite, (units){0} + (infinite << 52), normal),
+                    result = chosen(scaled > 0, large, below - up) | sign;
+        const units as_it_is = (size == 0) | (exponent == infinite),
+                    doubt = (scaled <= 0) & tie & (away != away) & ~as_it_is, lost = (exponent == 0) & ~as_it_is;
+        *(units *)(b->values + s) = chosen(as_it_is, bits, result);
+        *(few_anywhere *)(b->sure + s) &= __builtin_convertvector(~(doubt | lost), few);
+        unknown |= doubt;
     }
+    return TALLY_ANY(unknown);
+}
+static TALLY_TARGET bool unscale_results(tally__batch *b, int what) {
+    const bool is_once = what != TALLY_RESULT_SPREAD && (what >= TALLY_RESULT_ROOT || !b->of_products);
+    bool unknown = false;
+    for (int s = b->count; s < b->padded; s++) b->scale_x[s] = b->scale_y[s] = 0;
+    if (b->is_f64)
+        unknown = is_once ? unscale(b, 1) : unscale(b, 2);
+    else
+        for (int s = 0; s < b->count; s++) b->sure[s] &= b->lengths[s] == 0;
+    return unknown;
 }
 static TALLY_TARGET void finalize(tally__batch *b, int what) {
+    const bool may_be_far = what == TALLY_RESULT_MEAN && b->is_f64 && !b->scaled && b->product_parts == 0;
+    if (may_be_far && TALLY_ANY(tiny_sums(b, 0))) bring_in_reach(b); /* where some are, others hardly are not */
     if (b->vague)
         finalize_vague(b, what);
     else
-        finalize_unscaled(b, what);
-    if (b->scaled) {
-        unscale(b, what);
-        b->unsure = count_unsure(b);
+        finalize_unscaled(b, what, false);
+    if (may_be_far && !b->scaled && b->unsure > 0) {
+        bring_in_reach(b);
+        if (b->scaled) finalize_unscaled(b, what, false);
     }
+    if (!b->scaled) return;
+    if (unscale_results(b, what) && !b->vague && !b->has_rests) {
+        finalize_unscaled(b, what, true);
+        unscale_results(b, what);
+    }
+    b->unsure = count_unsure(b);
 }
 
 /* ---- stats ---- */

@@ -119,6 +119,8 @@ typedef struct tally__batch {
     int32_t sure[TALLY_BATCH_MOST], unsure; /* which results are certain; how many are not */
     _Alignas(64) tally__parts sums, products;
     _Alignas(64) double values[TALLY_BATCH_MOST]; /* results, and as f32 */
+    double rests[TALLY_BATCH_MOST];               /* of tally_rounded, for results of f64, */
+    int32_t has_rests;                            /* where they were made */
     float narrow[TALLY_BATCH_MOST];
 } tally__batch;
 
@@ -206,6 +208,8 @@ typedef struct tally__tiles {
      * sign from them. */
     void (*put_stats[2])(const tally__batch *batch, double (*floats)[TALLY_BATCH_MOST], const int64_t *lows,
                          const int64_t *highs, void *results);
+    /* n f64 below 2^-900 in size times 2^power, which is exact. */
+    void (*enlarge)(const void *x, int64_t n, int32_t power, double *large);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     void (*widen_bf16)(const void *x, int64_t n, float *wide);
     /* Of i32, i64: count + 1 offsets, copied to `copy` unless it is NULL. */

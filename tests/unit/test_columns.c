@@ -19,10 +19,11 @@ typedef enum column_class {
     ZEROS,      /* of both signs; in some columns of one only */
     CANCELLING, /* pairs that leave zeros or little */
     SUBNORMAL,
+    TINY, /* of few digits or many, so that results are ties or next to them; some blocks are not */
     COLUMN_CLASSES
 } column_class;
-static const char *const names[] = {"like others", "far apart", "rising",     "some specials",
-                                    "NaNs",        "zeros",     "cancelling", "subnormal"};
+static const char *const names[] = {"like others", "far apart",  "rising",    "some specials", "NaNs",
+                                    "zeros",       "cancelling", "subnormal", "tiny"};
 
 /* Exponents of the least and the greatest numbers that are no subnormals and whose squares a sum can hold. */
 static int most_binades(tally_type type) { return type == TALLY_F64 ? 450 : type == TALLY_F16 ? 6 : 55; }
@@ -41,6 +42,13 @@ static double draw(column_class class, tally_type type, int64_t row, int64_t col
         return column % 3 == 0 ? -0.0 : column % 3 == 1 ? 0.0 : sign * (random_below(random, 300) == 0 ? 1 : 0.0);
     case CANCELLING: return ldexp(row % 2 ? -1.0 : 1.0, 3 + (int)(row / 2 % 5)) + (column % 4 == 0 ? number / 8 : 0);
     case SUBNORMAL: return ldexp(number, type == TALLY_F64 ? -1040 : type == TALLY_F16 ? -20 : -130);
+    case TINY:
+        return ldexp(sign * (double)(next_random(random) >> (63 - random_below(random, type == TALLY_F64 ? 53 : 8))),
+                     (type == TALLY_F64   ? -1074
+                      : type == TALLY_F32 ? -149
+                      : type == TALLY_F16 ? -24
+                                          : -133) +
+                         (type == TALLY_F64 && row / 100 % 4 == 3 ? 700 : 0));
     default: return ldexp(number, -(int)random_below(random, 4));
     }
 }
