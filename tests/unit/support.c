@@ -88,8 +88,22 @@ void expect_bits_at(const char *file, int line, const void *got, const void *wan
 bool is_float(tally_type type) { return type >= TALLY_F16 && type <= TALLY_F64; }
 bool is_signed(tally_type type) { return (type >= TALLY_I8 && type <= TALLY_I64) || is_float(type); }
 
+/* Operators that came after those that tests name: of these the table says what tests say of the others. */
+static const int orders[] = {
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) order,
+    TALLY_OPERATORS(TALLY_ROW)
+#undef TALLY_ROW
+};
+static const bool made_of_sums[TALLY_OP_END] = {
+#define TALLY_ROW(id, kernel, last) [TALLY_##id] = true,
+    TALLY_EXACT_SUMS(TALLY_ROW)
+#undef TALLY_ROW
+};
+static bool is_later(tally_op op) { return op > TALLY_DOT && op < TALLY_OP_END; }
+
 /* The operators made of sums, said without the library's table. */
 static bool is_sum(tally_op op) {
+    if (is_later(op)) return made_of_sums[op];
     return op == TALLY_SUM || op == TALLY_MEAN || op == TALLY_NORM1 || op == TALLY_NORM2 || op == TALLY_SUMSQ ||
            op == TALLY_DOT || op == TALLY_VAR || op == TALLY_STD || op == TALLY_STATS;
 }
@@ -98,6 +112,8 @@ bool is_exact_sum(const subject *s) { return is_float(s->type) && is_sum(s->op) 
 /* Whether the order of combination can show in the result. */
 bool order_shows(const subject *s) {
     if (is_exact_sum(s)) return false;
+    if (is_later(s->op))
+        return orders[s->op] == TALLY_ORDER_FIXED || (orders[s->op] == TALLY_ORDER_FREE_INTS && is_float(s->type));
     if (is_sum(s->op) || s->op == TALLY_PROD || s->op == TALLY_LOGSUMEXP) return is_float(s->type);
     return s->op >= TALLY_OP_END;
 }

@@ -324,6 +324,7 @@ static void test_nothing(void **state) {
     (void)state;
     while (next_subject(&s)) {
         char *nans = scratch(0, 3000 * 8);
+        if (s.op > TALLY_DOT) continue; /* of later operators tests/python has the answers */
         now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy};
         expect_nothing(&s, NULL, 0);
         if (!is_float(s.type) || s.nan != TALLY_NAN_SKIP) continue;
