@@ -297,13 +297,22 @@ static bool add_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, c
 
 /* ---- columns copied together ---- */
 
+/* A line longer than a leaf: of columns a leaf apart the first cache keeps no more than it has ways. */
+enum { copied_values = (TALLY_LEAF_BYTES + 64) / TALLY_BYTES };
 typedef struct copied_t {
-    TALLY_T x[TALLY_LEAF_BYTES / TALLY_BYTES], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_LEAF_BYTES / TALLY_BYTES : 1];
+    TALLY_T x[copied_values], y[TALLY_KERNEL_INPUTS == 2 ? copied_values : 1];
 } copied_t;
-/* Some at a time, so that a cache line is read once. */
+static inline __attribute__((always_inline)) void copy_row(copied_t *columns, int64_t r, const raw_t *x, const raw_t *y,
+                                                           int64_t count) {
+    for (int64_t k = 0; k < count; k++) {
+        columns[k].x[r] = x[k];
+        if (TALLY_KERNEL_INPUTS == 2) columns[k].y[r] = y[k];
+    }
+}
+/* Some at a time, so that a cache line is read once, or twice. */
 static void add_copied(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
                        int64_t width, tally__node *nodes) {
-    enum { TOGETHER = 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
+    enum { TOGETHER = TALLY_BYTES == 2 ? 16 : 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
     copied_t columns[TOGETHER];
     union {
         accumulator_t node;
@@ -314,10 +323,10 @@ static void add_copied(const tally__kernel *kernel, const raw_t *x, const raw_t 
             const int64_t together = width - p < TOGETHER ? width - p : TOGETHER;
             const int64_t some = rows - at < LEAF ? rows - at : LEAF;
             for (int64_t r = 0; r < some; r++)
-                for (int64_t k = 0; k < together; k++) {
-                    columns[k].x[r] = x[(at + r) * stride + p + k];
-                    if (TALLY_KERNEL_INPUTS == 2) columns[k].y[r] = y[(at + r) * stride + p + k];
-                }
+                if (together == TOGETHER)
+                    copy_row(columns, r, x + (at + r) * stride + p, y + (at + r) * stride + p, TOGETHER);
+                else
+                    copy_row(columns, r, x + (at + r) * stride + p, y + (at + r) * stride + p, together);
             for (int64_t k = 0; k < together; k++) {
                 const TALLY_T *b = TALLY_KERNEL_INPUTS == 2 ? columns[k].y : columns[k].x;
                 reduce_leaves(kernel, columns[k].x, b, some, 0, &leaf.head);
