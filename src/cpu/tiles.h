@@ -37,15 +37,15 @@ typedef struct tally__extent {
     bool special; /* some value is infinite or NaN; high and unit mean nothing */
 } tally__extent;
 
-/* What was taken out of n values, and what they are without. */
+/* The infinities and NaNs that were taken out of n values, and the extents of the others. */
 typedef struct tally__taken {
     int32_t specials; /* TALLY_SEEN_... */
-    int64_t present;  /* values but NaNs that are skipped */
+    int64_t present;  /* values, without NaNs that are skipped */
     tally__extent x_extent, y_extent;
 } tally__taken;
 
-/* Adds up n terms of x (and y): to units[k][...] what was counted of level k, in any lanes. The number of levels is one
- * that the function was made for. */
+/* Adds up n terms of x (and y). units[k] grows by what level k has counted, in any of its lanes. The number of levels
+ * is a constant of the function. */
 typedef int64_t tally__units[TALLY_LANES];
 typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, tally__units *units);
 
@@ -56,7 +56,7 @@ typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const doub
  * they must be read. */
 typedef struct tally__bin_layout {
     int32_t bins, binades, first, least, chains, tiles;
-    int32_t words, products_at; /* in all, and where those of products begin */
+    int32_t words, products_at; /* words in all; the word where those of products begin */
     int32_t levels, apart, unit[2];
     int32_t product_levels, products_apart, product_unit[3];
 } tally__bin_layout;
@@ -106,22 +106,22 @@ enum { TALLY_NOT_SCALED, TALLY_SCALED_ALIKE, TALLY_SCALED_EACH };
 #define TALLY_VAGUE 0x1p-1001
 typedef double tally__parts[TALLY_PARTS][TALLY_BATCH_MOST];
 typedef struct tally__batch {
-    int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
-    int64_t places[TALLY_BATCH_MOST + 1]; /* where segments begin, the first at 0, and where the last ends */
+    int count, padded;                    /* segments; the next multiple of 8, filled up with empty ones */
+    int64_t places[TALLY_BATCH_MOST + 1]; /* where segments begin, the first at 0; then where the last one ends */
     int32_t lengths[TALLY_BATCH_MOST], longest, shortest;
-    int sum_parts, product_parts; /* of its sums (or sums of products), and for spreads of its squares */
-    int32_t is_f64, ddof;         /* the result's format is f64, or else f32 */
-    int32_t lost;                 /* whether some sum's parts do not tell it: the first one is a NaN */
+    int sum_parts, product_parts; /* parts of `sums`; parts of `products`, which spreads need */
+    int32_t is_f64, ddof;         /* is_f64: results are f64, else f32 */
+    int32_t lost;                 /* whether the parts of some sum are not the sum: then the first one is a NaN */
     int32_t of_products;          /* whether `sums` are of products */
     int32_t scaled;               /* TALLY_SCALED_...; then values are those of 2^scale_x[s] (and 2^scale_y[s]) */
     int32_t scale_x[TALLY_BATCH_MOST], scale_y[TALLY_BATCH_MOST];
-    int32_t vague; /* whether some last part is TALLY_VAGUE, which stands for something as small of either sign */
+    int32_t vague; /* whether the last part of some sum is TALLY_VAGUE: at most as large, of unknown sign */
     int32_t sure[TALLY_BATCH_MOST], unsure; /* which results are certain; how many are not */
     _Alignas(64) tally__parts sums, products;
-    _Alignas(64) double values[TALLY_BATCH_MOST]; /* results, and as f32 */
-    double rests[TALLY_BATCH_MOST];               /* of tally_rounded, for results of f64, */
-    int32_t has_rests;                            /* where they were made */
-    float narrow[TALLY_BATCH_MOST];
+    _Alignas(64) double values[TALLY_BATCH_MOST]; /* results that are f64 */
+    double rests[TALLY_BATCH_MOST];               /* the rests of tally_rounded for these, if has_rests */
+    int32_t has_rests;
+    float narrow[TALLY_BATCH_MOST]; /* results that are f32 */
 } tally__batch;
 
 /* Sums of the segments of x (and y), all in reach of one set of anchors: part k of segment s goes to parts[k][s]. It is
@@ -129,106 +129,114 @@ typedef struct tally__batch {
 typedef void tally__batch_sum(const void *x, const void *y, const tally__batch *batch, const double *anchor,
                               tally__parts parts);
 
-/* The same of any finite values, in TALLY_PARTS parts, which tell the sum as tally_three_sum takes them; where they may
- * not, the first is a NaN, and batch->lost is set. Value k of segment s lies at places[s] + k * apart: segments may be
- * columns. `second`: those of products, where they are asked for beside values. */
+/* The same for any finite values, in TALLY_PARTS parts that tally_three_sum adds up. If the parts may not be the sum,
+ * the first one is a NaN, and batch->lost is set. Value k of segment s lies at places[s] + k * apart, so segments may
+ * be columns. `second`: parts of sums of products, where both are asked for. */
 typedef void tally__batch_expand(const void *x, const void *y, int64_t apart, tally__batch *batch, tally__parts first,
                                  tally__parts second);
 
 /* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
- * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next,
- * which memory is asked for meanwhile; 0: nothing does. */
+ * held[k * lanes + j], which begins at the level's anchor. `ahead`: prefetch the values so many places further on; 0:
+ * do not. */
 enum { TALLY_COLUMN_LANES = 32, TALLY_COLUMN_MOST_LANES = 1024, TALLY_COLUMN_LEVELS = 5, TALLY_COLUMN_ADDITIONS = 10 };
 typedef void tally__column_sum(const void *x, const void *y, int64_t rows, int64_t lanes, int64_t stride, int64_t ahead,
                                double *held);
 
-/* Sums whose parts are plain sums in f64: of f32 one, of f64 and of products of f32 two, of products of f64 three. */
+/* The number of plain sums in f64 whose total is a sum: of f32 one, of f64 and of products of f32 two, of products of
+ * f64 three. */
 #define TALLY_PLAIN_PARTS(is_f64, term) (1 + ((is_f64) != 0) + ((term) == TALLY_TERM_PRODUCT))
 typedef double tally__plain_sums[TALLY_PARTS][TALLY_PLAIN_MOST];
-/* Sums of short segments, TALLY_PLAIN_MOST at most, the first of which begins at x (and y), as if no operation on f64
- * were rounded but those that may be. Gives whether all are finite. */
+/* Plain sums of up to TALLY_PLAIN_MOST short segments, the first of which begins at x (and y). They are right if the
+ * inexact flag stays clear. Returns whether all are finite. */
 typedef bool tally__plain_sum(const void *x, const void *y, const int64_t *offsets, int count, const double *anchor,
                               tally__plain_sums sums);
-/* Sum s, rounded, but 0 only if it is: parts that cancel leave a part that is exact. */
+/* Sum s, rounded. It is 0 only if the sum is. */
 static inline double tally__plain_total(tally__plain_sums sums, int parts, int s) {
     const double first = sums[0][s] + (parts > 1 ? sums[1][s] : 0);
     return parts > 2 ? tally_three_sum(sums[0][s], sums[1][s], sums[2][s]).high : first;
 }
 
-/* What is made of the parts. */
+/* Which result is made of the parts of sums. */
 enum { TALLY_RESULT_SUM, TALLY_RESULT_MEAN, TALLY_RESULT_ROOT, TALLY_RESULT_SPREAD, TALLY_RESULT_SPREAD_ROOT };
 
 enum { TALLY_HEADS_SLACK = 16 };
 
-/* Bits that any entry of an index has, as i64, and any difference of one to the next. */
+/* What entries of an index have, joined by or: `places` the entries as i64, `steps` the difference of each to the next.
+ */
 typedef struct tally__index_bits {
     uint64_t steps, places;
 } tally__index_bits;
 
+/* The loops of one instruction set. [2]: for f32 and for f64. */
 typedef struct tally__tiles {
-    tally__extent (*measure[2])(const void *x, int64_t n); /* f32, f64 */
-    /* By f32 or f64, term, and the place of the number of levels in level_counts. */
+    tally__extent (*measure[2])(const void *x, int64_t n);
+    /* By type, term, and k, for level_counts[...][k] levels. */
     tally__tile_sum *sum[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
     int8_t level_counts[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
-    /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
+    /* By type, term, and number of levels, 1 to TALLY_PARTS. */
     tally__batch_sum *batch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
-    tally__batch_expand *batch_expand[2][TALLY_TERMS + 1]; /* by f32 or f64, and term; the last: values and products */
-    /* As batch_sum, 1 to TALLY_COLUMN_LEVELS. */
+    tally__batch_expand *batch_expand[2][TALLY_TERMS + 1]; /* by type and term; the last: values and products */
+    /* By type, term, and number of levels, 1 to TALLY_COLUMN_LEVELS. */
     tally__column_sum *column_sum[2][TALLY_TERMS][TALLY_COLUMN_LEVELS + 1];
-    /* Widens the keys of each lane. */
+    /* Widens the range of keys of each lane. */
     void (*column_range[2])(const void *x, int64_t rows, int64_t lanes, int64_t stride, int64_t *lows, int64_t *highs);
-    /* Adds n finite terms to the words of bins: `values` says which (TALLY_TERMS: none), and products if so asked. */
+    /* Adds n finite values to the words of bins, as the term `values` (TALLY_TERMS: not), and with `products` their
+     * products. */
     void (*scatter[2])(const void *x, const void *y, int64_t n, int values, bool products, int64_t *words);
-    /* Copies n values (and another n, where y is not x) with zeros that add nothing in place of infinities and NaNs. */
+    /* Copies n values (and n of y, if y is not x). Infinities and NaNs become zeros that add nothing. */
     tally__taken (*take_out[2])(const void *x, const void *y, int64_t n, bool skips, void *x_copy, void *y_copy);
-    /* Copies n values likewise, and lists the places of what is not finite (of either array): how many there are. */
+    /* The same, and lists the places of values that are not finite in either array. Returns how many there are. */
     int64_t (*copy_finite[2])(const void *x, const void *y, int64_t n, void *x_copy, void *y_copy, int32_t *places);
-    /* The first infinity or NaN from value `from` of n on, or n. */
+    /* Returns the place of the first infinity or NaN, from `from` on, or n. */
     int64_t (*find_special[2])(const void *x, int64_t from, int64_t n);
-    /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the
-     * fewest of products. NULL: there is none. */
+    /* Values and squares of x in one pass, by the smallest numbers of levels that `sum` has: first the levels of
+     * values, then those of products. NULL: there is no such loop. */
     tally__tile_sum *both[2];
-    /* Which of n values are anything but -0, or where y is not x, which of their products: a bit for each. Gives
-     * whether all are. */
+    /* Sets a bit for each of n values that is not -0; if y is not x, for each product. Returns whether all are set. */
     bool (*others[2])(const void *x, const void *y, int64_t n, uint64_t *bits);
-    void (*begin_batch)(tally__batch *batch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
-    void (*results)(tally__batch *batch, int what);                              /* sums that are 0 are +0 */
-    /* By f32 or f64, and term. NULL: the machine has no operations that may be rounded unseen, as products need. */
+    /* Fills in the members of a batch up to `shortest`. */
+    void (*begin_batch)(tally__batch *batch, const int64_t *offsets, int count);
+    /* Makes the results TALLY_RESULT_... of a batch. A sum that is 0 becomes +0. */
+    void (*results)(tally__batch *batch, int what);
+    /* By type and term. NULL: the machine lacks an operation that rounds without raising the flag, which products
+     * need. */
     tally__plain_sum *plain[2][TALLY_TERMS];
-    /* Values and squares of one segment in one pass, likewise. */
+    /* Plain sums of values and squares of one segment, in one pass. Or NULL. */
     bool (*plain_both[2])(const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
                           tally__plain_sums products);
-    /* f64 or f32 from so many parts. Gives whether some are 0, the sign of which is then not told. */
+    /* Rounds sums of `parts` parts to f64 or f32. Returns whether some are 0: their signs are then not known. */
     bool (*round_sums)(tally__plain_sums sums, int parts, int count, bool is_f64, void *results);
-    /* The keys of the least and the greatest number. */
+    /* Finds the keys of the least and the greatest value. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
-    /* Those of each segment of a batch, the first of which begins at x; nothing of use for empty ones. */
+    /* The same for each segment of a batch, the first of which begins at x. Of empty segments the keys mean nothing. */
     void (*ranges[2])(const void *x, const tally__batch *batch, int64_t *lows, int64_t *highs);
-    /* The stats of those that are sure: from the sum, the mean and the variance, and keys. A sum that is 0 takes its
-     * sign from them. */
+    /* Writes the stats of segments whose results are sure, from sums, means, variances and keys. A sum that is 0 has
+     * the sign that the keys say. */
     void (*put_stats[2])(const tally__batch *batch, double (*floats)[TALLY_BATCH_MOST], const int64_t *lows,
                          const int64_t *highs, void *results);
-    /* n f64 below 2^-900 in size times 2^power, which is exact. */
+    /* Multiplies n f64, all below 2^-900 in size, by 2^power. That is exact. */
     void (*enlarge)(const void *x, int64_t n, int32_t power, double *large);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     void (*widen_bf16)(const void *x, int64_t n, float *wide);
-    /* Of i32, i64: count + 1 offsets, copied to `copy` unless it is NULL. */
+    /* [2]: for an index of i32 and of i64. Reads count + 1 offsets, and copies them to `copy` unless it is NULL. */
     tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *copy);
-    /* How many of so many segments have values; and where these begin, with room for 8 more, and the last one ends. */
+    /* count_filled: how many segments are not empty. list_filled: where these begin, and where the last one ends;
+     * `begins` has space for 8 more. */
     int64_t (*count_filled)(const int64_t *offsets, int64_t count);
     void (*list_filled)(const int64_t *offsets, int64_t count, int64_t *begins);
-    /* Results of 4, of 8 bytes, or tally_stats of all segments from those of the filled ones, which the result of
-     * nothing follows, and room for 64 bytes. */
+    /* Results of all segments, from those of the `filled` ones that are not empty, behind which stands the result of an
+     * empty one, and space for 64 bytes. [3]: results of 4 bytes, of 8 bytes, tally_stats. */
     void (*spread[3])(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results);
-    /* The sum of lengths, which may wrap, and the bits that any has; and offsets after offsets[0]. */
+    /* sum_lengths: the sum of lengths, which may wrap, and all of them joined by or. add_lengths: offsets[1] and on,
+     * from offsets[0] and lengths. */
     uint64_t (*sum_lengths[2])(const void *lengths, int64_t count, uint64_t *bits);
     void (*add_lengths[2])(const void *lengths, int64_t count, int64_t *offsets);
-    /* Which of `count` segment ids, the one before them can be read too, differ from the one before: how many, and
-     * where, with room for TALLY_HEADS_SLACK more. */
+    /* Lists which of `count` segment ids differ from the one before, which can be read for the first one, too. Returns
+     * how many. `at` has space for TALLY_HEADS_SLACK more. */
     int64_t (*heads[2])(const void *segment_ids, int64_t count, int32_t *at, tally__index_bits *bits);
 } tally__tiles;
 
-/* Those of the instruction set in use (cpu.c). */
+/* The table of the instruction set in use (isa.c). */
 const tally__tiles *tally__cpu_tiles(void);
 
 #endif
