@@ -35,19 +35,19 @@ static const char *const kind_names[KINDS] = {"even",       "too long",     "inf
 
 /* A subnormal, or nearly one, of any number of digits, so that means, roots and variances are ties or next to them; now
  * and then far larger. */
-static double draw_tiny(tally_type type, uint64_t *random) {
+static double draw_tiny(tally_type type, int64_t rarity, uint64_t *random) {
     static const int least[] = {[TALLY_F16] = -24, [TALLY_BF16] = -133, [TALLY_F32] = -149, [TALLY_F64] = -1074};
     static const int digits[] = {[TALLY_F16] = 11, [TALLY_BF16] = 8, [TALLY_F32] = 24, [TALLY_F64] = 53};
     const double sign = random_below(random, 2) ? -1 : 1,
                  size = (double)(next_random(random) >> (63 - random_below(random, digits[type])));
-    const int more = random_below(random, 30) || type != TALLY_F64 ? 0 : (int)random_below(random, 260);
+    const int more = random_below(random, 8 * rarity) || type != TALLY_F64 ? 0 : (int)random_below(random, 260);
     return ldexp(sign * size, least[type] + more);
 }
 /* Multiples of 2^-30 below 1, of f64 of 2^-55; some of them are of another kind. One in `rarity` is. */
 static double draw(tally_type type, int kind, int64_t rarity, double before, uint64_t *random) {
     double even = (double)((int64_t)(next_random(random) >> 33) - (1 << 30)) * 0x1p-30;
     if (type == TALLY_F64) even += (double)(next_random(random) >> 39) * 0x1p-55;
-    if (kind == TINY) return draw_tiny(type, random);
+    if (kind == TINY) return draw_tiny(type, rarity, random);
     if (random_below(random, rarity) > 0) return kind == ZEROS ? -0.0 : even;
     switch (kind) {
     case TOO_LONG: return random_below(random, 2) ? ldexp(even, -30) : ldexp(even, 40);
@@ -81,7 +81,7 @@ static void draw_values(tally_type type, void *x, int64_t n, int kind, uint64_t 
         put_number(type, x, i, before);
     }
     for (int64_t i = kind == TINY && type == TALLY_F64 && random_below(random, 2) ? n / 3 : n; i < n - n / 3; i++)
-        ((double *)x)[i] = ldexp(((double *)x)[i], 1000); /* others that are not, together */
+        ((double *)x)[i] = ldexp(((double *)x)[i], 1074); /* others that are not, together */
     if (kind == ZEROS && random_below(random, 4) == 0)
         for (int64_t i = 0; i < n; i++) put_number(type, x, i, -0.0);
 }
