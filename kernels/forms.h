@@ -74,8 +74,8 @@
         K(EXACT, SHORT, exact_short, TALLY_THREADS, tally_segments_work)                          \
     U(EXACT, PREFIX, "production/prefix.h", )                                                     \
         K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)          \
-    U(EXACT, COLUMNS, "production/prefix.h", TALLY_PREFIX_COLUMNS)                                \
-        K(EXACT, COLUMNS, prefix_columns, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work) \
+    U(EXACT, COLUMNS, "production/exact_columns.h", )                                             \
+        K(EXACT, COLUMNS, exact_columns, TALLY_THREADS, tally_columns_work)                       \
     U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                      \
         K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1), tally_segments_work)              \
     U(EXACT, FLAT, "production/flat.h", )                                                         \

@@ -12,7 +12,6 @@
  *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (accumulators/user.h)
  *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
  *     TALLY_EXPANSIONS, TALLY_PREFIX_WIDE                      of the form (forms.h), 1
- *     TALLY_PREFIX_COLUMNS
  *     TALLY_EXPANSION_PARTS                                    of files in production/, 1 */
 #ifndef TALLY_POLICY_H
 #define TALLY_POLICY_H
@@ -169,10 +168,6 @@
 /* Four levels, in place of one or two. */
 #ifndef TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_WIDE 0
-#endif
-/* Rows that lie across others. */
-#ifndef TALLY_PREFIX_COLUMNS
-#define TALLY_PREFIX_COLUMNS 0
 #endif
 
 #endif

@@ -54,6 +54,9 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
     ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
 #define TALLY_SHORT_EXACT_ACROSS_OF(value_bytes, inputs, has_spread) \
     (((value_bytes) == 8 ? 2 : 4) / ((inputs) == 2 || (has_spread) ? 2 : 1)) /* and of short exact ones */
+/* Lanes side by side in production/exact_columns.h, at most: as many as have digits in 48 KB of shared memory. */
+#define TALLY_EXACT_COLUMNS_ACROSS_OF(value_bytes, has_sum, has_products) \
+    (!(has_products) ? 32 : (value_bytes) == 8 ? 16 >> (has_sum) : (value_bytes) == 4 ? 32 : 32 >> (has_sum))
 enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16 /* at most, of a power of two */
@@ -97,11 +100,9 @@ typedef struct tally_partition {
     const char *index; /* offsets, of 4 or 8 bytes; for some kernels of production/partition.h lengths or segment ids */
     char *offsets; /* what these make of them; NULL: of rows, which need none, and of segment ids that tiles look at */
     const char *segment_ids; /* these: the index, at a multiple of index_bytes; or NULL */
-    int64_t row;             /* values of each row, or of each piece of a row (segments/pieces.h) */
-    int64_t length,
-        inner; /* of the rows that pieces are of: values, and how far apart these lie; inner 1: there are no pieces */
-    int64_t chunks; /* pieces of each row; of several, results are made when all have been added up */
-    int64_t groups; /* numbers of limbs that the pieces of a row are added to in turn */
+    int64_t row;             /* values of each row */
+    int64_t inner;           /* how far apart these lie */
+    int64_t groups; /* numbers of limbs of each row of production/exact_columns.h; 0: numbers are those of tiles */
     int32_t index_bytes, offset_bytes;
     int64_t values, count; /* of the array; segments */
     int64_t tiles;
@@ -153,6 +154,26 @@ typedef struct tally_rows_work {
     uint32_t *arrivals;            /* and counters */
     tally_results out;
 } tally_rows_work;
+
+/* Exact rows that lie across others, of outer * length * inner values: production/exact_columns.h. A block has a chunk
+ * of the rows of memory, and a panel of the values side by side in each. */
+typedef struct tally_columns_work {
+    const char *x, *y;
+    int64_t x_stride, y_stride;
+    int64_t outer, length, inner;
+    int64_t width, rows; /* values of a row of memory: inner, or as many in several rows; rows of each outer index */
+    int64_t panels, chunks;
+    int32_t is_even;    /* all rows begin where 16 bytes can be read at once */
+    int32_t log_across; /* lanes side by side */
+    int32_t panel;      /* values side by side that a block has, at most */
+    int32_t chunk_rows; /* rows that a block has, at most: 256 for each lane */
+    char *nodes;        /* numbers of limbs: */
+    int64_t groups;     /* of each row so many, to which its chunks are added in turn */
+    uint32_t *unsure;   /* NULL, or a bit for each row: a block has all values of its rows, and makes results of those
+                           that it is sure of */
+    tally_results out;  /* out.flags is never NULL */
+    const int32_t *wanted;
+} tally_columns_work;
 
 /* Offsets and boundaries of tiles: production/partition.h. */
 typedef struct tally_offsets_work {

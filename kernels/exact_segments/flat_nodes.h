@@ -4,9 +4,7 @@
  *
  * Of a segment that crosses tile boundaries, each tile adds its part to a number of limbs in memory; integers
  * commute, so nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP
- * tiles each group of them has its own, and the last kernel adds these up.
- *
- * Takes TALLY_COLUMNS_ARE_THERE: whether rows lie across others. 0: never, 1: always, 2: as the work says. */
+ * tiles each group of them has its own, and the last kernel adds these up. */
 #ifndef TALLY_FLAT_NODES_H
 #define TALLY_FLAT_NODES_H
 
@@ -114,16 +112,16 @@ TALLY_RARE void clear_node(accumulator_t *node) {
 }
 
 /* The result of no value. */
-TALLY_RARE void put_nothing(const tally_segments_work *work, int64_t s) {
+TALLY_RARE void put_nothing(const tally_results *out, int64_t s) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
 #if TALLY_HAS_KEYS
     for (int32_t k = 1; k < 6; k++) result[k] = k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());
 #else
-    if (work->out.final.mean || TALLY_HAS_SPREAD)
-        result[0] = work->out.final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64())
-                                                        : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
+    if (out->final.mean || TALLY_HAS_SPREAD)
+        result[0] = out->final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64())
+                                                   : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
 #endif
-    put_bytes(&work->out, s, result, 0);
+    put_bytes(out, s, result, 0);
 }
 /* The result of a number of limbs, by one lane. It is settled by this. */
 TALLY_LONG void put_node(const tally_segments_work *work, int64_t s, accumulator_t *node) {
@@ -140,8 +138,7 @@ TALLY_RARE int64_t begin_of_any(const tally_segments_work *work, int64_t s) {
 }
 TALLY_FN int64_t begin_of(const tally_segments_work *work, int64_t s) {
     const tally_partition *partition = &work->partition;
-    if (partition->segment_ids != 0 || partition->chunks > 1 ||
-        ((uint64_t)partition->offsets & (uint64_t)(partition->offset_bytes - 1)) != 0)
+    if (partition->segment_ids != 0 || ((uint64_t)partition->offsets & (uint64_t)(partition->offset_bytes - 1)) != 0)
         return begin_of_any(work, s);
     if (partition->offsets == 0) return s * partition->row;
     return partition->offset_bytes == 4 ? ((const int32_t *)(const void *)partition->offsets)[s]
@@ -167,24 +164,6 @@ TALLY_FN accumulator_t *node_of(const tally_segments_work *work, int64_t tile) {
 TALLY_FN accumulator_t *node_for(const tally_segments_work *work, int64_t t, int64_t first) {
     const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
     return node_of(work, group > first ? group : first);
-}
-/* Whether segments are rows that lie across others, or pieces of them (segments/pieces.h). */
-TALLY_FN int32_t has_columns(const tally_segments_work *work) {
-    return TALLY_COLUMNS_ARE_THERE == 2 ? work->partition.inner > 1 : TALLY_COLUMNS_ARE_THERE;
-}
-/* Whether they are pieces, whose sums are joined before there are results. */
-TALLY_FN int32_t has_pieces(const tally_segments_work *work) {
-    return TALLY_COLUMNS_ARE_THERE > 0 && work->partition.chunks > 1;
-}
-/* Where a part of piece s is added. */
-TALLY_RARE accumulator_t *node_of_piece(const tally_segments_work *work, int64_t s) {
-    int64_t chunk;
-    const int64_t row = tally_row_of_piece(&work->partition, s, &chunk);
-    return node_of(work, row * work->partition.groups + chunk % work->partition.groups);
-}
-/* Where tile t adds its part of segment s, which begins in tile `first`. */
-TALLY_FN accumulator_t *node_for_part(const tally_segments_work *work, int64_t t, int64_t first, int64_t s) {
-    return has_pieces(work) ? node_of_piece(work, s) : node_for(work, t, first);
 }
 /* Of the segment that crosses the boundary behind tile t: its number, if it is one to be reduced, or -1. */
 TALLY_FN int64_t runs_over(const tally_segments_work *work, const tally_boundary *to) {

@@ -19,7 +19,7 @@ TALLY_FN void add_to_lane(lane_sums_t *a, int64_t d, int32_t unit, int32_t is_pr
     if (d != 0) tally_deposit(limbs, below > 63 ? 0 : d >> below, offset + below);
 }
 /* The result of `present` values, at least one, with what is noted of them. */
-TALLY_RARE void put_lane_sums(const tally_segments_work *work, int64_t s, lane_sums_t *a, int64_t present,
+TALLY_RARE void put_lane_sums(const tally_results *out, int64_t s, lane_sums_t *a, int64_t present,
                               const noted_t *noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     const int32_t is_other = (noted->seen & TALLY_NOT_MINUS_ZERO) != 0;
@@ -41,8 +41,8 @@ TALLY_RARE void put_lane_sums(const tally_segments_work *work, int64_t s, lane_s
     total.low = noted->seen & TALLY_SEEN_NAN ? INT64_MIN : notes.low;
     total.high = noted->seen & TALLY_SEEN_NAN ? INT64_MAX : notes.high;
 #endif
-    round_total(&total, &work->out.final, result);
-    put_bytes(&work->out, s, result, present);
+    round_total(&total, &out->final, result);
+    put_bytes(out, s, result, present);
 }
 
 #endif

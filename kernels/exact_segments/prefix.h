@@ -459,13 +459,6 @@ TALLY_FN int64_t prefix_at(const tile_t *tile, char *buffer, const side_t *side,
 
 /* ---- what sums give ---- */
 
-/* a + b + c + d, each far below the one before or cancelling, as tally_three_sum. */
-TALLY_FN tally_pair four_sum(double a, double b, double c, double d) {
-    const tally_pair upper = tally_two_sum(a, b), lower = tally_two_sum(c, d),
-                     middle = tally_two_sum(upper.low, lower.high);
-    const tally_pair first = tally_two_sum(upper.high, middle.high);
-    return tally_three_sum(first.high, first.low, tally_to_odd(tally_two_sum(middle.low, lower.low)));
-}
 /* The counts of two levels as a pair in units of the second. A count is a double and what that leaves. */
 TALLY_FN tally_pair pair_of_two(int64_t first, int64_t second) {
     const double step = tally_from_bits_f64((int64_t)(level_bits + 1023) << 52);
@@ -503,7 +496,7 @@ TALLY_FN tally_pair pair_of_many(const int64_t *d, const int32_t count, int32_t 
         taken += taken > 0 || digit[k] != 0;
     }
     e += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
-    return four_sum(a * step * step * step, b * step * step, c * step, e);
+    return tally_four_sum(a * step * step * step, b * step * step, c * step, e);
 }
 TALLY_FN tally_pair scaled_pair(const int64_t *d, const int32_t count, int32_t scale) {
     int32_t unit = -(first_bits + level_bits * (count - 1)) - scale, more = 0;

@@ -24,10 +24,9 @@ typedef struct values_t {
 /* Those of segment s from number `at` on. */
 TALLY_FN values_t values_from(const tally_segments_work *work, int64_t s, int64_t at, int32_t n) {
     values_t of;
-    if (work->partition.inner > 1) { /* of a row that lies across others (segments/pieces.h) */
-        const tally_piece_place piece = tally_piece_of(&work->partition, s);
-        at = piece.first + (at - piece.begin) * work->partition.inner;
-    }
+    const tally_partition *const partition = &work->partition;
+    if (partition->inner > 1) /* of a row that lies across others */
+        at = tally_begin_of_row(s, partition->row, partition->inner) + (at - s * partition->row) * partition->inner;
     of.x = work->x + at * work->x_stride;
     of.y = TALLY_KERNEL_INPUTS == 2 ? work->y + at * work->y_stride : of.x;
     of.n = n;

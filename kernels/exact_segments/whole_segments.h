@@ -76,13 +76,13 @@ TALLY_RARE void put_by_limbs(const tally_segments_work *work, int64_t s, const c
         const some_values_t one = read_some(&steps, x, y, 1, 0);
         if (!term_is_special(one.x[0], one.y[0])) add_pair_to_lane(&notes, &a, one.x[0], one.y[0]);
     }
-    put_lane_sums(work, s, &a, n - noted->absent, noted);
+    put_lane_sums(&work->out, s, &a, n - noted->absent, noted);
 }
 TALLY_FN void put_whole(const tally_segments_work *work, int64_t s, const values_t *of, const thread_sums_t *sums,
                         int32_t power) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     if (of->n == sums->noted.absent)
-        put_nothing(work, s);
+        put_nothing(&work->out, s);
     else if (finalize_sums(sums, of->n, power, &work->out.final, result))
         put_bytes(&work->out, s, result, of->n - sums->noted.absent);
     else {
@@ -140,7 +140,7 @@ TALLY_FN int32_t pass_lengths(const tally_segments_work *work, const whole_t *wh
         if (tally_any(is_there && (begin < 0 || end < begin))) return -1;
         const int32_t is_wanted = is_there && wants_segment(work, s),
                       mine = is_wanted && end > begin ? class_of(end - begin) : -1;
-        if (is_wanted && end == begin && !is_listing) put_nothing(work, s);
+        if (is_wanted && end == begin && !is_listing) put_nothing(&work->out, s);
         for (uint32_t left = tally_ballot(mine >= 0), alike; left != 0; left &= ~alike) {
             const int32_t one = (int32_t)tally_shuffle((uint32_t)mine, __builtin_ffs((int32_t)left) - 1);
             alike = tally_ballot(mine == one);

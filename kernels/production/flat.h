@@ -17,17 +17,17 @@
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
 #include "exact_sums/pair_results.h"
-#define TALLY_COLUMNS_ARE_THERE 2
 #include "exact_segments/flat_nodes.h"
 #define TALLY_LANE_LIMBS TALLY_LIMBS
 #define TALLY_LANE_PRODUCT_LIMBS TALLY_PRODUCT_LIMBS
 #include "exact_segments/digits.h"
 #include "exact_segments/whole_segments.h"
 
-/* Numbers of limbs in memory. */
+/* Whether numbers of limbs are those of rows that production/exact_columns.h adds up. */
+TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
+/* How many there are. */
 TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
-    return has_pieces(work) ? work->partition.count / work->partition.chunks * work->partition.groups
-                            : work->partition.tiles;
+    return are_of_rows(work) ? work->partition.count * work->partition.groups : work->partition.tiles;
 }
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_clear, tally_segments_work, 1) {
     if (tally_is_idle(work.wanted)) return;
@@ -36,7 +36,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_clear, tally_segments_work, 1) {
     if (tally_any(!block_has_work(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS, all = count_nodes(&work);
     for (int64_t i = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); i < all; i += step)
-        if (has_pieces(&work) || is_node_used(&work, i)) clear_node(node_of(&work, i));
+        if (are_of_rows(&work) || is_node_used(&work, i)) clear_node(node_of(&work, i));
 }
 
 /* ---- tiles ---- */
@@ -71,19 +71,18 @@ TALLY_FN int32_t put_share(const tally_segments_work *work, const tile_t *tile, 
     const whole_t whole = {first, end < tile->until ? end : tile->until, tile->value, tile->end};
     return its >= shares || first >= whole.until || put_by_length(work, &whole, steps, sorted);
 }
-/* The parts that a tile has, of all pieces in it, or of segments of the one that runs into it and the one that runs
- * out, go to numbers of limbs. False: as above. */
+/* The parts that a tile has of the segment that runs into it and of the one that runs out go to numbers of limbs.
+ * False: as above. */
 TALLY_FN int32_t add_parts(const tally_segments_work *work, int64_t t, const tile_t *tile, const steps_t *steps,
                            digits_t *digits) {
     const int64_t in = tile->runs_in, out = tile->runs_out, last = out >= 0 ? out : tile->until - 1;
-    for (int64_t s = in >= 0 ? in : tile->first; s <= last; s = has_pieces(work) || s == last ? s + 1 : last) {
-        if (!(has_pieces(work) || s == in || s == out) || !wants_segment(work, s)) continue;
+    for (int64_t s = in >= 0 ? in : tile->first; s <= last; s = s == last ? s + 1 : last) {
+        if (!(s == in || s == out) || !wants_segment(work, s)) continue;
         const int64_t begin = begin_of(work, s), at = s == in ? tile->value : begin,
                       end = s == out ? tile->end : begin_of(work, s + 1);
         if (at < tile->value || end < at || end > tile->end) return 0;
         const values_t of = values_from(work, s, at, (int32_t)(end - at));
-        add_part(steps, &of, digits,
-                 node_for_part(work, t, has_pieces(work) || s != in ? t : tile_of(work, s, begin), s));
+        add_part(steps, &of, digits, node_for(work, t, s != in ? t : tile_of(work, s, begin)));
     }
     return 1;
 }
@@ -123,7 +122,7 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, flat_whole, tally_segments_work, TALLY_WH
         }
 }
 
-/* The parts of segments that cross tile boundaries, and pieces of rows: a warp takes a tile. */
+/* The parts of segments that cross tile boundaries: a warp takes a tile. */
 typedef struct all_digits_t {
     digits_t of[TALLY_FLAT_WARPS];
 } all_digits_t;
@@ -267,13 +266,14 @@ TALLY_FN void finish_nodes(const tally_segments_work *work, int64_t first, int64
     tally_barrier();
     if (s >= 0) put_narrow(work, s, n, shared, tally_thread());
 }
-/* The results of rows that were cut into pieces: a warp for each where a row has several numbers. */
+/* The results of rows: a warp for each where a row has several numbers. */
 TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {
     const tally_partition *const partition = &work->partition;
-    const int64_t rows = partition->count / partition->chunks;
+    const int64_t rows = partition->count;
     if (partition->groups == 1) {
         const int64_t first = (int64_t)tally_block() * finished_most, row = first + tally_thread();
-        finish_nodes(work, first, tally_thread() < finished_most && row < rows ? row : -1, partition->length, shared);
+        const int32_t is_one = tally_thread() < finished_most && row < rows && wants_segment(work, row);
+        finish_nodes(work, first, is_one ? row : -1, partition->row, shared);
         return;
     }
     const int64_t row = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
@@ -281,7 +281,7 @@ TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {
     accumulator_t *const node = node_of(work, row * partition->groups);
     gather_nodes(node, node + 1, partition->groups - 1, 1);
     if (tally_lane() != 0) return;
-    node->n += partition->length;
+    node->n += partition->row;
     put_node(work, row, node);
 }
 
@@ -296,7 +296,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, tally_segments_work, 1) {
     const int32_t has_work = shared->has[0];
     tally_barrier();
     if (!has_work) return;
-    if (has_pieces(&work)) {
+    if (are_of_rows(&work)) {
         put_rows(&work, shared);
         return;
     }

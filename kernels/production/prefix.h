@@ -1,5 +1,5 @@
 /* Exact segments by prefix sums, a block for each tile (exact_segments/prefix.h): of all segments, or of those that
- * production/segments.h was not sure of. With TALLY_PREFIX_COLUMNS of rows that lie across others. With
+ * production/segments.h was not sure of.  With
  * TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then is for production/flat.h. */
 #ifndef TALLY_FORM_PREFIX_H
 #define TALLY_FORM_PREFIX_H
@@ -18,20 +18,12 @@
 #if TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_NAME wide
 #define TALLY_PREFIX_BLOCKS 3
-#define TALLY_COLUMNS_ARE_THERE 2
-#elif TALLY_PREFIX_COLUMNS
-#define TALLY_PREFIX_NAME prefix_columns
-/* or registers spill */
-#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || TALLY_HAS_KEYS ? 8 : 10)
-#define TALLY_COLUMNS_ARE_THERE 1
 #else
 #define TALLY_PREFIX_NAME prefix
 #define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 6 : 12)
-#define TALLY_COLUMNS_ARE_THERE 0
 #endif
 #include "exact_segments/flat_nodes.h"
 #include "exact_segments/prefix.h"
-#include "exact_segments/prefix_columns.h"
 /* of counts of levels, the last of which is in unit 0 or 1 */
 #define TALLY_LANE_LIMBS ((level_bits * (TALLY_PREFIX_LEVELS - 1) + 2) / 32 + 4)
 #define TALLY_LANE_PRODUCT_LIMBS ((level_bits * (2 * TALLY_PREFIX_LEVELS - 1) + 4) / 32 + 4)
@@ -45,7 +37,7 @@ TALLY_RARE void leave_tile(const tally_segments_work *work, int64_t t, int32_t i
 /* Whether a tile that this stage's levels do not hold is better off with production/flat.h than with more levels. */
 TALLY_FN int32_t is_far(const tally_segments_work *work, const tile_t *tile, extent_t x, extent_t y) {
     enum { LONG = TALLY_HAS_SPREAD && !TALLY_HAS_KEYS ? 16 : 4 }; /* measured: docs/design/012 */
-    const int32_t are_long = has_pieces(work) || tile->n > LONG * tile->count;
+    const int32_t are_long = tile->n > LONG * tile->count;
     return TALLY_PREFIX_WIDE || work->partition.left == 0 || !are_long ||
            !levels_hold(tile, x, y, TALLY_BINADES_HELD(1));
 }
@@ -85,7 +77,7 @@ TALLY_FN void place_tile(const tally_segments_work *work, const tally_boundary *
     tile->runs_out = runs_out;
     tile->n = (int32_t)n;
     tile->count = (int32_t)count;
-    tile->skew = has_columns(work) ? 0 : skew_of(x, from->value);
+    tile->skew = skew_of(x, from->value);
     const int32_t parts = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
     tile->chunk = (parts / TALLY_PREFIX_THREADS + 1) | 1;
     tile->over = 65536 / tile->chunk + 1;
@@ -105,7 +97,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, char *buffer
     __builtin_memset(&tile, 0, sizeof tile);
     place_tile(work, &from, &to, &x, &tile);
     if (tile.is_good) {
-        tile.is_bulk = !has_columns(work) && copies_in_bulk(&x, tile.origin, tile.n, tile.skew, work->partition.values);
+        tile.is_bulk = copies_in_bulk(&x, tile.origin, tile.n, tile.skew, work->partition.values);
         if (TALLY_KERNEL_INPUTS == 2)
             tile.is_bulk = tile.is_bulk && copies_in_bulk(&y, tile.origin, tile.n, tile.skew, work->partition.values);
         if (tile.is_bulk) {
@@ -115,7 +107,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, char *buffer
                 copy_in_bulk(&y, tile.origin, tile.n, tile.skew, y_in_buffer(&tile, buffer), &side->mbarrier);
         }
         tile.first = t;
-        if (tile.runs_in && !has_pieces(work)) tile.first = tile_of(work, tile.s, begin_of(work, tile.s));
+        if (tile.runs_in) tile.first = tile_of(work, tile.s, begin_of(work, tile.s));
     }
     side->is_bad = side->is_unordered = side->is_wanted = 0;
     side->tile = tile;
@@ -130,7 +122,6 @@ TALLY_FN void read_tile(const tally_segments_work *work, const tile_t *tile, cha
         if (TALLY_KERNEL_INPUTS == 2) clear_around(tile, y_in_buffer(tile, buffer));
         return;
     }
-    if (has_columns(work)) return; /* they have come before */
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     copy_tile(&x, tile->origin, tile->n, tile->skew, x_in_buffer(buffer));
@@ -147,50 +138,46 @@ TALLY_FN int32_t least_unit(int32_t scale_x, int32_t scale_y) {
     return !TALLY_HAS_PRODUCTS || (TALLY_HAS_SUM && of_sum < of_products) ? of_sum : of_products;
 }
 
-/* Places of values in the tile: the first, how many, and how far apart. */
+/* Places of values in the tile: the first, and how many. */
 typedef struct places_t {
-    int32_t at, n, apart;
+    int32_t at, n;
 } places_t;
 /* Whether some value there is anything but -0, where the sum is 0. */
 TALLY_FN int32_t has_other(const tile_t *tile, char *buffer, places_t of) {
     const TALLY_T *const x = x_in_buffer(buffer) + tile->skew + of.at, *const y = y_in_buffer(tile, buffer) +
                                                                                   tile->skew + of.at;
     for (int32_t i = 0; i < of.n; i++)
-        if (value_is_other(x[i * of.apart], y[i * of.apart])) return 1;
+        if (value_is_other(x[i], y[i])) return 1;
     return 0;
 }
 
-/* The result at end e of a tile or of a grid, where pairs of doubles cannot tell it: its counts are read once more. */
+/* The result at end e of a tile, where pairs of doubles cannot tell it: its counts are read once more. */
 TALLY_RARE void put_by_limbs(const tally_segments_work *work, const side_t *side, char *buffer, int32_t scale_x,
-                             int32_t scale_y, int32_t is_grid, int32_t e, places_t of, int32_t seen) {
+                             int32_t scale_y, int32_t e, places_t of, int32_t seen) {
     tile_t tile = side->tile;
     const int32_t *const ends = ends_of(&tile, buffer);
-    int32_t chunk = 0, chunk_before = 0, rank = 0, rank_before = 0;
-    noted_t noted = is_grid ? nothing_noted() : noted_at_end(ends[e]);
+    int32_t chunk, chunk_before = 0, rank_before = 0;
+    const int32_t rank = end_at(&tile, side, tile.skew + of.at + of.n, &chunk);
+    noted_t noted = noted_at_end(ends[e]);
     lane_sums_t a;
     __builtin_memset(&a, 0, sizeof a);
     a.origin = least_unit(scale_x, scale_y);
-    if (!is_grid) {
-        rank = end_at(&tile, side, tile.skew + of.at + of.n, &chunk);
-        if (e > 0) rank_before = end_at(&tile, side, tile.skew + of.at, &chunk_before);
-    }
+    if (e > 0) rank_before = end_at(&tile, side, tile.skew + of.at, &chunk_before);
     TALLY_ROLLED
     for (int32_t k = 0; k < prefix_words; k++) {
         const int32_t is_product = k >= value_words;
-        int64_t d = prefixes_of(&tile, buffer)[k * tile.pitch + (is_grid ? e : rank)];
-        if (!is_grid)
-            d = tally_apart(prefix_at(&tile, buffer, side, k, rank, chunk),
-                            e == 0 ? tally_bits_f64(prefix_anchor(k))
-                                   : prefix_at(&tile, buffer, side, k, rank_before, chunk_before));
+        const int64_t d = tally_apart(prefix_at(&tile, buffer, side, k, rank, chunk),
+                                      e == 0 ? tally_bits_f64(prefix_anchor(k))
+                                             : prefix_at(&tile, buffer, side, k, rank_before, chunk_before));
         add_to_lane(&a, d, unit_of_prefix(k) - (is_product ? scale_x + scale_y : scale_x), is_product);
     }
     noted.seen = seen;
     TALLY_IF_KEYS(if (of.n > 0) keys_at_end(&tile, buffer, side, tile.skew + of.at, chunk, rank, &noted);)
-    put_lane_sums(work, tile.s + e, &a, of.n - noted.absent, &noted);
+    put_lane_sums(&work->out, tile.s + e, &a, of.n - noted.absent, &noted);
 }
 /* The result of a segment that lies in the tile, by one thread. */
-TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char *buffer, const side_t *side,
-                       int32_t is_grid, int32_t e, places_t of, const int64_t *d, noted_t noted) {
+TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char *buffer, const side_t *side, int32_t e,
+                       places_t of, const int64_t *d, noted_t noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
@@ -198,7 +185,7 @@ TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char
     a.seen = noted.seen;
     TALLY_IF_KEYS(a.low = (TALLY_K)noted.low; a.high = (TALLY_K)noted.high;)
     if (a.present == 0) {
-        put_nothing(work, tile->s + e);
+        put_nothing(&work->out, tile->s + e);
         return;
     }
     const int32_t scale = tile->scale_x, scale_of_products = tile->scale_x + tile->scale_y;
@@ -211,34 +198,7 @@ TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char
     if (finalize_pairs(&a, &work->out.final, result))
         put_bytes(&work->out, tile->s + e, result, a.present);
     else
-        put_by_limbs(work, side, buffer, tile->scale_x, tile->scale_y, is_grid, e, of, a.seen);
-}
-
-/* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
-TALLY_RARE void add_piece(const tally_segments_work *work, const side_t *side, int32_t scale_x, int32_t scale_y,
-                          char *buffer, int64_t s, places_t of, const int64_t *d, noted_t noted) {
-    accumulator_t *const node = node_of_piece(work, s);
-    int64_t some = 0;
-    TALLY_UNROLL
-    for (int32_t k = 0; k < prefix_words; k++) {
-        some |= d[k];
-        if (d[k] == 0) continue;
-        const int32_t is_product = k >= value_words,
-                      unit = unit_of_prefix(k) - (is_product ? scale_x + scale_y : scale_x);
-        TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d[k], unit - TALLY_ORIGIN);)
-        TALLY_IF_PRODUCTS(if (is_product)
-                              tally_deposit_word(node->products + TALLY_EVIDENCE, d[k], unit - 2 * TALLY_ORIGIN);)
-    }
-    if (some != 0 || has_other(&side->tile, buffer, of)) noted.seen |= TALLY_NOT_MINUS_ZERO;
-    deposit_noted(&noted, of.n - noted.absent, node);
-}
-/* What is made of a segment's sums. */
-TALLY_FN void put_segment(const tally_segments_work *work, const tile_t *tile, char *buffer, const side_t *side,
-                          int32_t is_grid, int32_t e, places_t of, const int64_t *d, noted_t noted) {
-    if (has_pieces(work))
-        add_piece(work, side, tile->scale_x, tile->scale_y, buffer, tile->s + e, of, d, noted);
-    else
-        put_sums(work, tile, buffer, side, is_grid, e, of, d, noted);
+        put_by_limbs(work, side, buffer, tile->scale_x, tile->scale_y, e, of, a.seen);
 }
 
 /* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its
@@ -264,8 +224,8 @@ TALLY_FN void put_segments(const tally_segments_work *work, const tile_t *tile, 
             continue;
         noted_t noted = noted_at_end(entry);
         TALLY_IF_KEYS(if (end > begin) keys_at_end(tile, buffer, side, tile->skew + begin, chunk, rank, &noted);)
-        const places_t of = {begin, end - begin, 1};
-        put_segment(work, tile, buffer, side, 0, e, of, d, noted);
+        const places_t of = {begin, end - begin};
+        put_sums(work, tile, buffer, side, e, of, d, noted);
     }
 }
 
@@ -294,7 +254,7 @@ TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int
     }
     for (int32_t i = begin; i < end && !(noted.seen & TALLY_NOT_MINUS_ZERO); i += TALLY_WARP) {
         const int32_t at = i + tally_lane();
-        const places_t one = {at, 1, 1};
+        const places_t one = {at, 1};
         if (tally_any(at < end && has_other(&tile, buffer, one))) noted.seen |= TALLY_NOT_MINUS_ZERO;
     }
     if (tally_lane() != 0 || end <= begin) return;
@@ -323,43 +283,12 @@ TALLY_RARE void take_specials(side_t *side, char *buffer, int32_t parts) {
     tally_barrier();
 }
 
-#if TALLY_COLUMNS_ARE_THERE == 1 && !TALLY_HAS_KEYS
-/* The pieces of a tile that suits a grid. False: some values are infinite or NaN. */
-TALLY_FN int32_t take_grid(const tally_segments_work *work, int64_t t, char *buffer, side_t *side) {
-    tile_t tile = side->tile;
-    const grid_t grid = grid_of(&tile);
-    copy_grid(work, &tile, &grid, buffer);
-    tally_barrier();
-    share_extent(measure_grid(buffer, &grid), side, 0);
-    if (TALLY_KERNEL_INPUTS == 2) share_extent(measure_grid(buffer + tile.y_at, &grid), side, 1);
-    tally_barrier();
-    const extent_t of_x = shared_extent(side, 0), of_y = TALLY_KERNEL_INPUTS == 2 ? shared_extent(side, 1) : of_x;
-    if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) return 0;
-    if (!fits_levels(work, t, &tile, of_x, of_y)) return 1;
-    add_grid(&tile, &grid, buffer);
-    tally_barrier();
-    const int64_t *const sums = prefixes_of(&tile, buffer);
-    for (int32_t e = tally_thread(); e < tile.count; e += TALLY_PREFIX_THREADS) {
-        const places_t of = {e, grid.rows, tile.count};
-        int64_t d[prefix_words];
-        TALLY_UNROLL
-        for (int32_t k = 0; k < prefix_words; k++) d[k] = sums[k * tile.pitch + e];
-        put_segment(work, &tile, buffer, side, 1, e, of, d, nothing_noted());
-    }
-    return 1;
-}
-#endif
-
 /* The tile's segments that are wanted. All threads of the block take part, between barriers. */
 TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer, side_t *side, int32_t *phase) {
     for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS)
         side->marks[i] = 0;
     if (tally_thread() == 0) open_tile(work, t, buffer, side);
     tally_barrier();
-#if TALLY_COLUMNS_ARE_THERE == 1 && !TALLY_HAS_KEYS
-    if (side->tile.is_good && suits_grid(work, &side->tile) && take_grid(work, t, buffer, side)) return;
-#endif
-    if (has_columns(work) && side->tile.is_good) copy_pieces(work, side, buffer);
     tile_t tile = side->tile;
     if (tile.is_good) read_tile(work, &tile, buffer, side, phase);
     tally_barrier();
@@ -398,10 +327,9 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
     scan_chunks(side);
     tally_barrier();
     if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && wants_segment(work, tile.s))
-        give_part(side, buffer, tile.scale_x, tile.scale_y, 0, node_for_part(work, t, tile.first, tile.s));
+        give_part(side, buffer, tile.scale_x, tile.scale_y, 0, node_for(work, t, tile.first));
     if (tile.runs_out && tally_warp() == 1 && wants_segment(work, tile.s + tile.count))
-        give_part(side, buffer, tile.scale_x, tile.scale_y, 1,
-                  node_for_part(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
+        give_part(side, buffer, tile.scale_x, tile.scale_y, 1, node_for(work, t, tile.count > 0 ? t : tile.first));
     put_segments(work, &tile, buffer, side);
 }
 

@@ -14,7 +14,6 @@
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
 #include "exact_sums/pair_results.h"
-#define TALLY_COLUMNS_ARE_THERE 2
 #include "exact_segments/flat_nodes.h"
 #include "exact_segments/thread_sums.h"
 #define TALLY_ACROSS TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD)
@@ -115,7 +114,7 @@ TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_su
     const int64_t present = work->length - sums->of.noted.absent;
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     if (present == 0)
-        put_nothing(work, row);
+        put_nothing(&work->out, row);
     else if (finalize_row(&sums->of, work->length, 0, &work->out.final, result))
         put_bytes(&work->out, row, result, present);
     else if (TALLY_IS_F64)

@@ -8,7 +8,7 @@ enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL val
 #endif
 #define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
 #include "rows/vector.h"
-#include "segments/pieces.h"
+#include "segments/row_begins.h"
 
 typedef struct batch_t {
     vector_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */

@@ -15,7 +15,7 @@
 #include "device/device.h"
 #include "device/idle.h"
 #include "device/lanes64.h"
-#include "segments/pieces.h"
+#include "segments/row_begins.h"
 #include "device/wrapping.h"
 
 enum {
@@ -70,8 +70,7 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
     return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
 }
 TALLY_FN int64_t tally_offset(const tally_partition *partition, int64_t s) {
-    return partition->offsets != 0 ? tally_entry(partition->offsets, partition->offset_bytes, s)
-                                   : tally_begin_of_piece(partition, s);
+    return partition->offsets != 0 ? tally_entry(partition->offsets, partition->offset_bytes, s) : s * partition->row;
 }
 TALLY_FN int64_t tally_segment_id(const tally_partition *partition, int64_t i) {
     return tally_entry(partition->index, partition->index_bytes, i);

@@ -54,6 +54,14 @@ TALLY_FN tally_pair tally_three_sum(double a, double b, double c) {
     return tally_two_sum(high.high, rest);
 }
 
+/* a + b + c + d, each far below the one before or cancelling. */
+TALLY_FN tally_pair tally_four_sum(double a, double b, double c, double d) {
+    const tally_pair upper = tally_two_sum(a, b), lower = tally_two_sum(c, d),
+                     middle = tally_two_sum(upper.low, lower.high);
+    const tally_pair first = tally_two_sum(upper.high, middle.high);
+    return tally_three_sum(first.high, first.low, tally_to_odd(tally_two_sum(middle.low, lower.low)));
+}
+
 /* A value that is known to be rounded to nearest as f64, or to odd, to a narrower format; whether it lies next to no
  * tie there. */
 TALLY_FN int32_t tally_round_to(double *value, tally_format format) {

@@ -4,16 +4,14 @@
 
 #include <stdlib.h>
 
-#include "cuda/features.h"
+#include "cuda/exact_columns.h"
 #include "cuda/units.h"
 #include "cuda/segments.h"
 #include "cuda/shape.h"
 
 enum {
-    FAN = 64,           /* as kernels/order/tile.h combines nodes */
-    FEW_WARPS = 128,    /* of a multiprocessor, that have a row each: some twice as many as it holds */
-    LEAST_VECTOR = 128, /* bytes of the vectors that kernels/production/features.h takes, */
-    MOST_VECTORS = 4096 /* and as many of a row */
+    FAN = 64,       /* as kernels/order/tile.h combines nodes */
+    FEW_WARPS = 128 /* of a multiprocessor, that have a row each: some twice as many as it holds */
 };
 
 /* A launch, or several of the same shape where rows are so many that their counters would not fit. */
@@ -217,36 +215,11 @@ static bool are_segments(const tally__call *call, const tally_segments *segments
     return segments->length * bytes % 16 != 0 || !is_packed(call);
 }
 
-/* Whether exact rows that lie across others are reduced as segments of vectors, which are read where they lie: sums
- * of f64 alone, in rows longer than a thread has alone. Measured: docs/design/012-gpu-exact-segments.md. */
-static bool are_vectors(const tally__call *call, const tally_segments *segments) {
-    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
-    return call->spec->exact && tally__is_sum_alone(call->spec) && bytes == sizeof(double) &&
-           segments->length > TALLY__SHORT_ROW && segments->length <= MOST_VECTORS &&
-           segments->inner * bytes >= LEAST_VECTOR;
-}
-/* *is_done: as tally__reduce_features says. */
-static tally_status reduce_vectors(tally__call *call, const tally_segments *segments, tally__report *report,
-                                   bool *is_done) {
-    const int64_t vectors = segments->count * segments->length;
-    const tally_group_work group = {.vectors = vectors,
-                                    .inner = segments->inner,
-                                    .segments = segments->count,
-                                    .places = vectors,
-                                    .length = segments->length,
-                                    .offset_bytes = sizeof(int64_t)};
-    *is_done = false;
-    if (!are_vectors(call, segments) || !tally__reads_in_place(call, &group)) return TALLY_OK;
-    return tally__reduce_features(call, &group, NULL, report, is_done);
-}
-
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *segments, tally__report *report) {
     const int64_t results = segments->count * segments->inner;
     tally__cu_address staging, flags;
     plan p;
-    bool is_done;
-    TALLY_TRY(reduce_vectors(call, segments, report, &is_done));
-    if (is_done) return TALLY_OK;
+    if (tally__are_exact_columns(call, segments)) return tally__reduce_exact_columns(call, segments, report);
     if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
     TALLY_TRY(plan_rows(call, segments, &p));
     TALLY_TRY(lay_out(call, &p, results, &staging, &flags));

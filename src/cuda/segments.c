@@ -5,6 +5,7 @@
 #include "cuda/segments.h"
 
 #include "cuda/units.h"
+#include "cuda/exact_columns.h"
 #include "cuda/groups.h"
 #include "cuda/shape.h"
 #include "segments/partition.h"
@@ -48,14 +49,12 @@ static bool begins_with_prefixes(const job *j) {
 static bool are_short(const job *j) {
     enum { SIDE_BY_SIDE = 16 };
     return begins_with_prefixes(j) && j->segments.kind == TALLY_ROWS && j->call->spec->user == NULL &&
-           TALLY_FIRST_STAGE == STAGE_EXPANSIONS && j->segments.length > 0 && j->work.partition.chunks == 1 &&
+           TALLY_FIRST_STAGE == STAGE_EXPANSIONS && j->segments.length > 0 &&
            (has_columns(j) ? j->segments.length <= TALLY__SHORT_ROW
                            : j->segments.length <= SIDE_BY_SIDE && !tally__is_sum_alone(j->call->spec));
 }
 /* Whether the first stage marks the segments that it leaves. */
 static bool marks_segments(const job *j) { return !begins_with_prefixes(j) || are_short(j); }
-
-static tally__form prefix_form(const job *j) { return has_columns(j) ? TALLY_FORM_COLUMNS : TALLY_FORM_PREFIX; }
 
 /* ---- memory ---- */
 
@@ -78,36 +77,6 @@ static void shape_for_prefixes(const tally__spec *spec, tally_partition *partiti
     partition->leaf = 16 / bytes;
     partition->tile_bytes = TALLY_PREFIX_TILE_BYTES;
     partition->end_weight = TALLY_PREFIX_END_BYTES(bytes, sizes.adds_values, sizes.adds_products, sizes.keeps_keys, 0);
-}
-/* Rows that lie across others (kernels/segments/pieces.h). A tile has SECTOR bytes of them side by side, or at least as
- * many as threads read at once; rows that are too long for that are cut into pieces. Where it can be, all boundaries
- * are at a piece's beginning. */
-static void partition_rows(const job *j, tally_partition *partition) {
-    enum {
-        SECTOR = 32,
-        READ = 16,
-        MOST_GROUPS = 64,
-        NODES = 1024
-    }; /* rows fewer than NODES have several numbers of limbs: blocks seldom meet */
-    const int64_t bytes = (int64_t)tally__geometry_of(j->call->spec).value_bytes, inner = j->segments.inner,
-                  weight = partition->weight, end = partition->end_weight;
-    const int64_t side = SECTOR / bytes, read = READ / bytes,
-                  fit = partition->tile_bytes / (j->segments.length * weight + end);
-    int64_t across = fit >= side ? fit / side * side : fit / read * read;
-    partition->length = partition->row = j->segments.length;
-    partition->inner = inner;
-    if (across == 0 && fit < inner) {
-        across = inner < side ? inner : side;
-        const int64_t most = (partition->tile_bytes / across - end) / weight;
-        partition->row =
-            bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
-        partition->chunks = (partition->length + partition->row - 1) / partition->row;
-        partition->count = j->results * partition->chunks;
-        partition->groups = NODES / j->results + 1;
-        if (partition->groups > MOST_GROUPS) partition->groups = MOST_GROUPS;
-        if (partition->groups > partition->chunks) partition->groups = partition->chunks;
-    }
-    if (across > 0) partition->tile_bytes = (int32_t)(across * (partition->row * weight + end));
 }
 static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_partition *partition) {
     const int64_t bytes = bytes_of_values + partition->end_weight * partition->count;
@@ -151,11 +120,10 @@ static tally_status measure(job *j) {
     partition->count = j->results;
     partition->index = j->call->index;
     partition->row = j->segments.kind == TALLY_ROWS ? j->segments.length : 0;
-    partition->inner = partition->chunks = partition->groups = 1;
+    partition->inner = has_columns(j) ? j->segments.inner : 1;
     j->again.partition = *partition;
     shape_for_prefixes(j->call->spec, &j->again.partition);
     if (begins_with_prefixes(j)) shape_for_prefixes(j->call->spec, partition);
-    if (has_columns(j)) partition_rows(j, partition), j->again.partition = *partition;
     TALLY_TRY(count_tiles(j, bytes, partition));
     return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.partition) : TALLY_OK;
 }
@@ -177,10 +145,6 @@ typedef struct parts {
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool segment_ids_become_offsets(const job *j) {
     return j->segments.kind == TALLY_SEGMENT_IDS && j->work.partition.segment_ids == NULL;
-}
-/* Numbers of limbs that exact segments are added to. */
-static int64_t flat_nodes(const tally_partition *partition) {
-    return partition->chunks > 1 ? partition->count / partition->chunks * partition->groups : partition->tiles;
 }
 static parts lay_out(const job *j) {
     const tally_partition *partition = &j->work.partition;
@@ -212,9 +176,8 @@ static parts lay_out(const job *j) {
             ? 0
             : tally_all_pitches(2 * partition->cells + 2) *
                   (spec->exact ? TALLY_EXPANSION_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size);
-    const int64_t tile_nodes = spec->exact
-                                   ? flat_nodes(&j->again.partition) * (int64_t)tally__geometry_of(spec).node_size
-                                   : 0; /* when the others are done with */
+    const int64_t tile_nodes = spec->exact ? j->again.partition.tiles * (int64_t)tally__geometry_of(spec).node_size
+                                           : 0; /* when the others are done with */
     all.nodes = tally__take(&all.bytes, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
     all.results =
         tally__take(&all.bytes, tally__call_needs_staging(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
@@ -271,7 +234,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     partition->unsure = marks_segments(j) ? PLACE(unsure) : NULL;
     partition->cleared = (int64_t)((at->boundaries - at->arrivals) / sizeof *partition->unsure);
     if (!j->reduces) return;
-    if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT)
+    if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT && !has_columns(j))
         partition->left = has_more_levels(c) ? PLACE(left) : NULL, partition->far = PLACE(far);
     const bool needs_staging = tally__call_needs_staging(c);
     j->staging = memory + at->results;
@@ -356,16 +319,15 @@ static tally_status reduce_exactly(const job *j) {
     const tally__call *c = j->call;
     const tally_segments_work *work = &j->again;
     const int64_t tiles = work->partition.tiles, most_clearing = 4 * c->gpu->multiprocessors,
-                  clearing = tally__over(flat_nodes(&work->partition), 8 * TALLY_TILE_WARPS);
+                  clearing = tally__over(tiles, 8 * TALLY_TILE_WARPS);
     const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
-                  finishing =
-                      work->partition.groups > 1 ? TALLY_TILE_WARPS : TALLY_FINISHED_OF(node_bytes); /* by a block */
+                  finishing = TALLY_FINISHED_OF(node_bytes); /* by a block */
     tally__loaded prefix, wide, flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, clearing < most_clearing ? clearing : most_clearing,
                                  TALLY_START_EARLY, work));
     if (work->partition.far != NULL) {
-        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, prefix_form(j), &prefix));
+        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_PREFIX, &prefix));
         if (!marks_segments(j))
             TALLY_TRY(tally__call_launch(c, &prefix, prefix.first, tiles, TALLY_START_EARLY, work));
         else
@@ -376,13 +338,11 @@ static tally_status reduce_exactly(const job *j) {
             TALLY_TRY(search(j, &wide, wide.first, wide.resident_blocks));
         }
     }
-    if (work->partition.chunks == 1) /* of rows in pieces there are parts alone */
-        TALLY_TRY(search(j, &flat, TALLY_ENTRY_flat_whole, WHOLE_BLOCKS * c->gpu->multiprocessors));
+    TALLY_TRY(search(j, &flat, TALLY_ENTRY_flat_whole, WHOLE_BLOCKS * c->gpu->multiprocessors));
     TALLY_TRY(tally__call_launch_resident(c, &flat, tally__over(tiles, flat.threads[0] / TALLY_WARP), TALLY_START_EARLY,
                                           work));
-    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish,
-                              tally__over(flat_nodes(&work->partition) / work->partition.groups, finishing),
-                              TALLY_START_EARLY, work);
+    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(tiles, finishing), TALLY_START_EARLY,
+                              work);
 }
 /* Short rows, each by a thread. */
 static tally_status reduce_short(const job *j) {
@@ -431,7 +391,7 @@ static tally_status prepare_kernels(const job *j) {
     if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
     if (are_short(j)) forms[count++] = TALLY_FORM_SHORT;
     if (j->again.partition.left != NULL) forms[count++] = TALLY_FORM_WIDE;
-    if (j->again.partition.far != NULL) forms[count++] = prefix_form(j);
+    if (j->again.partition.far != NULL) forms[count++] = TALLY_FORM_PREFIX;
     if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_PARTITION;
     return tally__call_prepare(j->call, forms, count);
 }

@@ -15,8 +15,6 @@ typedef struct tally__gpu_plan {
     tally_group_work group;
 } tally__gpu_plan;
 
-enum { TALLY__SHORT_ROW = 128 }; /* values of an exact row that a thread has alone, where rows lie across others */
-
 /* work->partition.offsets of lengths or of sorted ids, by the kernels of production/partition.h; they clear
  * *work->flags. */
 tally_status tally__offsets_of_lengths(const tally__call *call, const tally_offsets_work *work);

@@ -160,9 +160,7 @@ bool tally__has_form(const tally__spec *spec, tally__form form) {
     return forms[spec->exact ? EXACT : ORDERED][form].text != NULL;
 }
 
-static bool is_prefix(const tally__spec *spec, tally__form form) {
-    return form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE || (spec->exact && form == TALLY_FORM_COLUMNS);
-}
+static bool is_prefix(tally__form form) { return form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE; }
 
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
     tally_nan nan;
@@ -177,7 +175,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     }
     if (forms[TYPED][form].text != NULL) return merge_unit(spec, form, unit), TALLY_OK;
     if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec);
-    if (is_prefix(spec, form)) unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
+    if (is_prefix(form)) unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);

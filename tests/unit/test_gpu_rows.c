@@ -188,6 +188,63 @@ static void test_device_memory(void **state) {
     }
 }
 
+/* Exact rows that lie across others, and are too long for a thread each (kernels/production/exact_columns.h): read 16
+ * bytes at a time and value by value, several rows of memory as one, rows that a block has to itself and that it shares
+ * with others. */
+static void test_exact_columns(void **state) {
+    const shape ways[] = {{2, 131, 3},
+                          {1, 1029, 8},
+                          {1, 129, 24},
+                          {1, 135, 128},
+                          {2, 140, 132},
+                          {1, 133, 257},
+                          {3, 129, 50},
+                          {1, 2100, 2},
+                          {gpu->multiprocessors + 1, 129, 257},
+                          {gpu->multiprocessors + 1, 129, 264}};
+    subject s = {.op = -1};
+    (void)state;
+    for (int trial = 0; next_subject(&s); trial++) {
+        if (!is_exact_sum(&s) || !is_float(s.type)) continue;
+        for (int c = 0; c <= ROUNDING; c++)
+            for (int w = 0; w < 10; w++) {
+                if ((trial + c + 3 * w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT || w >= 8 ? 12 : 1) != 0)
+                    continue;
+                compare(&s, c, ways[w], trial + c, &layouts[w >= 8 ? 0 : (trial + c + w) % LAYOUTS], (c + w) % 2 == 0);
+            }
+    }
+}
+
+/* Sums that are ties but for a value 220 binades below, one in each of many rows. */
+static void test_far_ties(void **state) {
+    enum { LENGTH = 131, INNER = 260 };
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}};
+    const int64_t outer = gpu->multiprocessors + 1, rows = outer * INNER; /* so many that blocks have all of each */
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const subject *s = &some[k];
+        const size_t bytes = tally_type_size(s->type);
+        const double half = ldexp(1, s->type == TALLY_F32 ? 76 : 47), signs[] = {1, 0, -1};
+        char *x = scratch(0, (size_t)(LENGTH * rows) * bytes), *wanted = scratch(1, (size_t)rows * bytes),
+             *got = scratch(2, (size_t)rows * bytes);
+        tally_segments segments = tally_rows(outer, LENGTH, INNER);
+        memset(x, 0, (size_t)(LENGTH * rows) * bytes);
+        for (int64_t r = 0; r < rows; r++) {
+            const int64_t first = r / INNER * LENGTH * INNER + r % INNER;
+            put_number(s->type, x, first, ldexp(1, 100));
+            put_number(s->type, x, first + (7 + r % 100) * INNER, half);
+            put_number(s->type, x, first + (LENGTH - 1) * INNER, signs[r % 3] * ldexp(1, -120));
+        }
+        const tally_array in = {x, s->type, LENGTH * rows, 0};
+        const tally_output due = {wanted, TALLY_NATURAL, rows, 0}, out = {got, TALLY_NATURAL, rows, 0};
+        set_scene(s, ANY_BITS, LENGTH * rows);
+        EXPECT_OK(perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, in, in, &segments, due));
+        EXPECT_OK(perform(context_for(s, backend, 1), s->op, in, in, &segments, out));
+        for (int64_t i = 0; i < rows; i++)
+            EXPECT_BITS(got + (size_t)i * bytes, wanted + (size_t)i * bytes, bytes, "a tie");
+    }
+}
+
 /* Many rows, long ones, and panels and chunks enough for every level of their trees. */
 static void test_many(void **state) {
     static const subject some[] = {
@@ -303,10 +360,11 @@ static bool is_rows(tally__form form) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),
-                                             cmocka_unit_test(test_data), cmocka_unit_test(test_device_memory)};
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_many), cmocka_unit_test(test_tiles),
-                                        cmocka_unit_test(test_outputs), cmocka_unit_test(test_halves),
-                                        cmocka_unit_test(test_failing_driver)};
+                                             cmocka_unit_test(test_data), cmocka_unit_test(test_device_memory),
+                                             cmocka_unit_test(test_exact_columns)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_far_ties), cmocka_unit_test(test_many),
+                                        cmocka_unit_test(test_tiles),    cmocka_unit_test(test_outputs),
+                                        cmocka_unit_test(test_halves),   cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_rows);

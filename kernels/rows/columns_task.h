@@ -1,0 +1,142 @@
+/* What a block of production/exact_columns.h has of an array, and a lane of it, and how it is read. */
+#ifndef TALLY_COLUMNS_TASK_H
+#define TALLY_COLUMNS_TASK_H
+
+#include "order/leaf.h"
+#include "segments/row_begins.h"
+
+typedef struct task_t {
+    int64_t outer, chunk;
+    int64_t first;       /* the number of the first value of the outer index */
+    int64_t begin, end;  /* rows of memory, from 0 on */
+    int64_t plain_end;   /* those before this one are whole */
+    int32_t from, until; /* the values side by side in them that are the block's */
+    int32_t column;      /* the lane's value 0 */
+    int32_t high;        /* how many the lane has */
+    int32_t sub, subs;   /* rows that a warp reads at once */
+} task_t;
+
+/* The place side by side of value v of a lane. */
+TALLY_FN int32_t column_of(const tally_columns_work *work, const task_t *task, int32_t lane, int32_t v) {
+    const int32_t its = lane & ((1 << work->log_across) - 1);
+    return task->from + (work->is_even ? its * TALLY_PART + v : (v << work->log_across) + its);
+}
+/* How many of the lane's values are at places below a limit. */
+TALLY_FN int32_t values_below(const tally_columns_work *work, const task_t *task, int64_t limit) {
+    const int64_t left = limit - task->column,
+                  all = work->is_even ? left : (left + (1 << work->log_across) - 1) >> work->log_across;
+    return all < 0 ? 0 : all < TALLY_PART ? (int32_t)all : TALLY_PART;
+}
+TALLY_FN int32_t high_of_row(const tally_columns_work *work, const task_t *task, int64_t row) {
+    if (row >= task->end) return 0;
+    return row < task->plain_end ? task->high
+                                 : values_below(work, task, work->length * work->inner - row * work->width);
+}
+/* The block's. False: there is none. */
+TALLY_FN int32_t find_task(const tally_columns_work *work, task_t *task) {
+    const int64_t of_panel = tally_divided(tally_block(), work->panels),
+                  panel = tally_block() - of_panel * work->panels;
+    task->outer = tally_divided(of_panel, work->chunks);
+    task->chunk = of_panel - task->outer * work->chunks;
+    task->first = task->outer * work->length * work->inner;
+    task->begin = task->chunk * work->chunk_rows;
+    task->end = task->begin + work->chunk_rows < work->rows ? task->begin + work->chunk_rows : work->rows;
+    task->plain_end = task->end - (task->end == work->rows && work->rows * work->width > work->length * work->inner);
+    task->from = (int32_t)panel * work->panel;
+    task->until = task->from + work->panel < work->width ? task->from + work->panel : (int32_t)work->width;
+    task->column = column_of(work, task, tally_lane(), 0);
+    task->high = values_below(work, task, task->until);
+    task->sub = tally_lane() >> work->log_across;
+    task->subs = TALLY_WARP >> work->log_across;
+    return task->outer < work->outer && task->begin < task->end;
+}
+/* The number in the array of the lane's value 0 in a row. */
+TALLY_FN int64_t first_of(const tally_columns_work *work, const task_t *task, int64_t row) {
+    return task->first + row * work->width + task->column;
+}
+
+/* ---- reading ---- */
+
+/* The first `high` values of the lane one by one, zeros behind them. */
+TALLY_RARE part_t read_some_of(const char *values, int64_t stride, int64_t first, int64_t apart, int32_t high) {
+    const tally_source from = tally_source_of(values, stride, TALLY_BYTES);
+    part_t part;
+    __builtin_memset(&part, 0, sizeof part);
+    TALLY_ROLLED
+    for (int32_t v = 0; v < high; v++) part.v[v] = read_one(&from, first + v * apart);
+    return part;
+}
+/* The lane's values in 8 rows from number k on, those of a warp one after another. Loads are on their way all at once:
+ * what takes longer comes behind them. */
+TALLY_FN void read_parts(const tally_columns_work *work, const task_t *task, int64_t k, const char *values,
+                         share_t *share) {
+    const int64_t first = first_of(work, task, k + task->sub), plain = task->plain_end - k - task->sub,
+                  apart = task->subs * work->width * TALLY_BYTES;
+    const char *const at = values + first * TALLY_BYTES;
+    const tally_quad none = {{0, 0, 0, 0}};
+    tally_quad quads[TALLY_DEVICE_STRIPES];
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) quads[s] = none;
+    if (k + TALLY_DEVICE_STRIPES * task->subs <= task->plain_end) { /* the same for all lanes */
+        if (task->high > 0) {
+            TALLY_UNROLL
+            for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) quads[s] = tally_load16(at + s * apart);
+        }
+    } else {
+        TALLY_UNROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++)
+            if (task->high > 0 && s * task->subs < plain) quads[s] = tally_load16(at + s * apart);
+        part_t part; /* of a last row that is not whole */
+        const int64_t row = task->plain_end;
+        __builtin_memset(&part, 0, sizeof part);
+        if (row < task->end)
+            part = read_some_of(values, TALLY_BYTES, first_of(work, task, row), 1, high_of_row(work, task, row));
+        TALLY_UNROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++)
+            if (row < task->end && s * task->subs == plain) __builtin_memcpy(&quads[s], &part, sizeof part);
+    }
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) __builtin_memcpy(&share->part[s], &quads[s], 16);
+}
+/* So many rows are on their way at once: there are registers for no more. */
+enum { rows_of_values = TALLY_BYTES == 2 ? 4 : TALLY_DEVICE_STRIPES };
+TALLY_FN void read_values(const tally_columns_work *work, const task_t *task, int64_t k, const char *values,
+                          int64_t stride, share_t *share) {
+    const tally_source from = tally_source_of(values, stride, TALLY_BYTES);
+    const int64_t apart = task->subs * work->width, across = (int64_t)1 << work->log_across;
+    int64_t first = first_of(work, task, k + task->sub);
+    share_t read;
+    if (!from.is_aligned) {
+        share_t slow;
+        TALLY_ROLLED
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++, first += apart)
+            slow.part[s] =
+                read_some_of(values, stride, first, across, high_of_row(work, task, k + task->sub + s * task->subs));
+        *share = slow;
+        return;
+    }
+    TALLY_ROLLED
+    for (int32_t begin = 0; begin < TALLY_DEVICE_STRIPES; begin += rows_of_values) {
+        TALLY_UNROLL
+        for (int32_t i = 0; i < rows_of_values; i++, first += apart) {
+            const int32_t s = begin + i, high = high_of_row(work, task, k + task->sub + s * task->subs);
+            const char *at = values + first * stride;
+            part_t part;
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_PART; v++, at += across * stride)
+                part.v[v] = v < high ? *(const TALLY_T *)(const void *)at : plus_zero();
+            read.part[s] = part;
+        }
+    }
+    *share = read;
+}
+TALLY_FN void read_rows(const tally_columns_work *work, const task_t *task, int64_t k, int32_t is_second,
+                        share_t *share) {
+    const char *const values = is_second ? work->y : work->x;
+    if (work->is_even)
+        read_parts(work, task, k, values, share);
+    else
+        read_values(work, task, k, values, is_second ? work->y_stride : work->x_stride, share);
+}
+
+#endif
