@@ -10,12 +10,16 @@ enum {
     MOST_ROWS = 256, /* of a lane, in one chunk: kernels/production/exact_columns.h counts on it; or fewer, */
     LEAST_ROWS = 8,  /* but these, so that a multiprocessor has BLOCKS */
     BLOCKS = 2,
+    ALONE_ROWS = 32,  /* and one chunk where a lane has no more than these: it takes fewer launches */
     MOST_GROUPS = 64, /* numbers of limbs of a row, */
     NODES = 1024      /* so that there are so many: blocks seldom meet */
 };
 
 bool tally__are_exact_columns(const tally__call *call, const tally_segments *segments) {
-    return call->spec->exact && call->spec->user == NULL && segments->inner > 1 && segments->length > TALLY__SHORT_ROW;
+    enum { FEW = 8, LEAST = 8 };
+    const bool are_few = segments->count * segments->inner <= FEW * (int64_t)call->gpu->multiprocessors;
+    return call->spec->exact && call->spec->user == NULL && segments->inner > 1 &&
+           segments->length > (are_few ? LEAST : TALLY__SHORT_ROW);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -43,7 +47,9 @@ static void divide_rows(const tally__call *c, tally_columns_work *work) {
     const int64_t at_once = TALLY_TILE_WARPS * (32 >> work->log_across),
                   busy = BLOCKS * (int64_t)c->gpu->multiprocessors;
     int64_t each = MOST_ROWS;
-    while (each > LEAST_ROWS && work->outer * work->panels * tally__over(work->rows, each * at_once) < busy) each /= 2;
+    if (tally__over(work->rows, at_once) > ALONE_ROWS)
+        while (each > LEAST_ROWS && work->outer * work->panels * tally__over(work->rows, each * at_once) < busy)
+            each /= 2;
     work->chunk_rows = (int32_t)(each * at_once);
     work->chunks = tally__over(work->rows, work->chunk_rows);
     work->groups = least(least(NODES / (work->outer * work->inner) + 1, MOST_GROUPS), work->chunks);

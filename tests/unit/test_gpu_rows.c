@@ -199,6 +199,7 @@ static void test_exact_columns(void **state) {
                           {2, 140, 132},
                           {1, 133, 257},
                           {3, 129, 50},
+                          {1, 601, 132},
                           {1, 2100, 2},
                           {gpu->multiprocessors + 1, 129, 257},
                           {gpu->multiprocessors + 1, 129, 264}};
@@ -207,10 +208,10 @@ static void test_exact_columns(void **state) {
     for (int trial = 0; next_subject(&s); trial++) {
         if (!is_exact_sum(&s) || !is_float(s.type)) continue;
         for (int c = 0; c <= ROUNDING; c++)
-            for (int w = 0; w < 10; w++) {
+            for (int w = 0; w < 11; w++) {
                 if ((trial + c + 3 * w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT || w >= 8 ? 12 : 1) != 0)
                     continue;
-                compare(&s, c, ways[w], trial + c, &layouts[w >= 8 ? 0 : (trial + c + w) % LAYOUTS], (c + w) % 2 == 0);
+                compare(&s, c, ways[w], trial + c, &layouts[w >= 9 ? 0 : (trial + c + w) % LAYOUTS], (c + w) % 2 == 0);
             }
     }
 }
