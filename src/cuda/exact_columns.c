@@ -1,4 +1,4 @@
-/* Exact rows that lie across others (kernels/production/exact_columns.h): how warps share the array, and the launches.
+/* Exact rows that lie across others (kernels/production/exact_columns.h): how blocks share the array, and the launches.
  * Numbers of limbs in memory are emptied, added to, and rounded; the first and the last kernel are those of segments
  * (kernels/production/flat.h). */
 #include "cuda/exact_columns.h"
@@ -7,10 +7,10 @@
 #include "cuda/shape.h"
 
 enum {
-    MOST_ROWS = 256, /* of a lane, in one chunk: kernels/production/exact_columns.h counts on it; or fewer, */
-    LEAST_ROWS = 8,  /* but these, so that a multiprocessor has BLOCKS */
+    MOST_ROWS = 256, /* of a lane in one chunk: kernels/production/exact_columns.h counts on it */
+    LEAST_ROWS = 8,  /* chunks are halved down to these, until a multiprocessor has BLOCKS */
     BLOCKS = 2,
-    ALONE_ROWS = 32,  /* and one chunk where a lane has no more than these: it takes fewer launches */
+    ALONE_ROWS = 32,  /* so few rows of a lane are never divided, which saves launches */
     MOST_GROUPS = 64, /* numbers of limbs of a row, */
     NODES = 1024      /* so that there are so many: blocks seldom meet */
 };
