@@ -185,6 +185,17 @@ bool tally__call_needs_staging(const tally__call *call) {
     return !call->sink_on_device || call->sink->type != call->spec->result_type;
 }
 
+int64_t tally__staging_bytes(const tally__call *call, int64_t results) {
+    return tally__call_needs_staging(call) ? results * (int64_t)call->spec->result_bytes : 0;
+}
+tally_results tally__results_of(const tally__call *call, tally__cu_address staging, int32_t *flags) {
+    const bool is_staged = tally__call_needs_staging(call);
+    return (tally_results){.result = is_staged ? (void *)(uintptr_t)staging : call->sink->data,
+                           .result_stride = is_staged ? (int64_t)call->spec->result_bytes : call->sink->stride,
+                           .flags = flags,
+                           .final = call->spec->final};
+}
+
 /* Natural results to their type and place in memory of the device, behind the kernel that gives them. */
 static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count,
                             tally__cu_address flags) {

@@ -65,6 +65,10 @@ tally_status tally__call_store(const tally__call *call, tally__cu_address to, co
 
 /* Whether kernels cannot write results where they belong: they go to scratch memory first, natural and side by side. */
 bool tally__call_needs_staging(const tally__call *call);
+/* Bytes of scratch memory for so many such results; 0 where kernels write them to their places. */
+int64_t tally__staging_bytes(const tally__call *call, int64_t results);
+/* Where kernels write results: to `staging`, if these need one, or to their places. flags: as kernels take them. */
+tally_results tally__results_of(const tally__call *call, tally__cu_address staging, int32_t *flags);
 /* `count` such results at `staging` (if they need one) go on to where they belong. *flags, on the device, is what
  * kernels have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is
  * no segmentation (TALLY_FLAG_BAD_SEGMENTS) is not fetched. 0: nobody asks. */

@@ -22,8 +22,6 @@ bool tally__are_exact_columns(const tally__call *call, const tally_segments *seg
            segments->length > (are_few ? LEAST : TALLY__SHORT_ROW);
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Rows of memory: whether 16 bytes can be read at once, how many are read as one, and how many values side by side a
  * block has. */
 static void shape_rows(const tally__call *c, tally_columns_work *work) {
@@ -52,7 +50,7 @@ static void divide_rows(const tally__call *c, tally_columns_work *work) {
             each /= 2;
     work->chunk_rows = (int32_t)(each * at_once);
     work->chunks = tally__over(work->rows, work->chunk_rows);
-    work->groups = least(least(NODES / (work->outer * work->inner) + 1, MOST_GROUPS), work->chunks);
+    work->groups = tally__least(tally__least(NODES / (work->outer * work->inner) + 1, MOST_GROUPS), work->chunks);
 }
 /* Whether a block has all values of its rows, and one slot for each: then it makes results. */
 static bool are_whole(const tally__call *c, const tally_columns_work *work) {
@@ -84,8 +82,8 @@ static tally_status launch(const tally__call *c, const tally_columns_work *work)
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_COLUMNS, &columns));
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     if (work->unsure == NULL)
-        TALLY_TRY(
-            tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, least(clearing, most), TALLY_START_BEHIND, &numbers));
+        TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, tally__least(clearing, most), TALLY_START_BEHIND,
+                                     &numbers));
     TALLY_TRY(tally__call_launch(c, &columns, columns.first, blocks,
                                  work->unsure == NULL ? TALLY_START_EARLY : TALLY_START_BEHIND, work));
     return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(rows, finishing), TALLY_START_EARLY,
@@ -95,7 +93,6 @@ static tally_status launch(const tally__call *c, const tally_columns_work *work)
 tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *segments, tally__report *report) {
     static const tally__form forms[] = {TALLY_FORM_COLUMNS, TALLY_FORM_FLAT};
     const tally__driver *driver = c->gpu->driver;
-    const bool needs_staging = tally__call_needs_staging(c);
     const int64_t rows = segments->count * segments->inner;
     tally_columns_work work = {.x = c->in.x,
                                .y = c->in.y,
@@ -114,16 +111,13 @@ tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *s
         NO_MEMORY, "%lld rows are more than a GPU has memory for", (long long)rows);
     const int64_t marks = are_whole(c, &work) ? tally__over(rows, 32) : 0, words = 1 + marks;
     const uint64_t at_words = tally__take(&bytes, words * 4), at_nodes = tally__take(&bytes, node_bytes),
-                   at_results = tally__take(&bytes, needs_staging ? rows * (int64_t)c->spec->result_bytes : 0);
+                   at_results = tally__take(&bytes, tally__staging_bytes(c, rows));
     TALLY_TRY(
         tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
     const tally__cu_address flags = c->scratch.nodes + at_words, staging = c->scratch.nodes + at_results;
     work.nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
     work.unsure = marks > 0 ? (uint32_t *)(uintptr_t)flags + 1 : NULL;
-    work.out = (tally_results){.result = needs_staging ? (void *)(uintptr_t)staging : c->sink->data,
-                               .result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride,
-                               .flags = (int32_t *)(uintptr_t)flags,
-                               .final = c->spec->final};
+    work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
     TALLY_TRY(tally__call_prepare(c, forms, sizeof forms / sizeof *forms));
     TALLY_TRY(tally__gpu_check(driver, driver->fill(flags, 0, (size_t)words * 4, c->stream), "clear memory"));
     TALLY_TRY(launch(c, &work));

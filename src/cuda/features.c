@@ -74,8 +74,7 @@ static memory lay_out(const tally__call *c, const tally_group_work *group) {
         c->spec->exact ? TALLY_EXPANSION_NODE_BYTES : (int64_t)tally__geometry_of(c->spec).node_size;
     memory m = {0};
     m.words = tally__take(&m.bytes, WORDS * 4);
-    m.results = tally__take(
-        &m.bytes, tally__call_needs_staging(c) ? group->segments * group->inner * (int64_t)c->spec->result_bytes : 0);
+    m.results = tally__take(&m.bytes, tally__staging_bytes(c, group->segments * group->inner));
     for (int log = group->log_leaf; group->places >> log > 0 && m.levels < MOST_LEVELS; log += TALLY_LOG_FAN) {
         m.slots[m.levels] = (group->places >> log) + 2;
         m.nodes[m.levels] = tally__take(&m.bytes, 2 * m.slots[m.levels] * group->inner * node_bytes);
@@ -110,7 +109,6 @@ tally_status tally__reduce_features(tally__call *c, const tally_group_work *grou
                                     tally__report *report, bool *is_done) {
     const tally__driver *driver = c->gpu->driver;
     const bool is_waited_for = !c->sink_on_device || c->spec->options.checked;
-    const bool needs_staging = tally__call_needs_staging(c);
     tally_features_work work = {
         .x = c->in.x, .y = c->in.y, .x_stride = c->in.x_stride, .y_stride = c->in.y_stride, .group = *groups};
     int64_t blocks;
@@ -122,10 +120,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_group_work *grou
                                  &c->scratch));
     const tally__cu_address base = c->scratch.nodes, staging = base + (tally__cu_address)m.results,
                             at_words = base + (tally__cu_address)m.words;
-    work.out = (tally_results){.result = needs_staging ? (void *)(uintptr_t)staging : c->sink->data,
-                               .result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride,
-                               .flags = flags != NULL ? flags : (int32_t *)(uintptr_t)at_words + FLAGS,
-                               .final = c->spec->final};
+    work.out = tally__results_of(c, staging, flags != NULL ? flags : (int32_t *)(uintptr_t)at_words + FLAGS);
     work.group.has_nodes = (int32_t *)(uintptr_t)at_words + HAS_NODES;
     work.group.is_unsure = (int32_t *)(uintptr_t)at_words + IS_UNSURE;
     TALLY_TRY(tally__gpu_check(driver, driver->fill(at_words, 0, sizeof words, c->stream), "clear memory"));

@@ -361,20 +361,15 @@ static tally_status shift(const tally__spec *spec, int64_t count, void *nodes, c
 }
 
 static tally_status finish_here(tally__call *call, int64_t count, const void *nodes, tally__report *report) {
-    const bool needs_staging = tally__call_needs_staging(call);
-    const tally__spec *spec = call->spec;
     tally__nodes_memory memory;
     TALLY_TRY(check_reach(call, nodes, "nodes"));
-    TALLY_TRY(tally__open_nodes_memory(call, count, needs_staging ? (size_t)count * spec->result_bytes : 0, &memory));
-    const tally_nodes_work work = {
-        .nodes = nodes,
-        .node_stride = (int64_t)tally__geometry_of(spec).node_bytes,
-        .parties = 1,
-        .are_packed = 1,
-        .count = count,
-        .out = {.result = needs_staging ? pointer(memory.more) : call->sink->data,
-                .result_stride = needs_staging ? (int64_t)spec->result_bytes : call->sink->stride,
-                .final = spec->final}};
+    TALLY_TRY(tally__open_nodes_memory(call, count, (size_t)tally__staging_bytes(call, count), &memory));
+    const tally_nodes_work work = {.nodes = nodes,
+                                   .node_stride = (int64_t)tally__geometry_of(call->spec).node_bytes,
+                                   .parties = 1,
+                                   .are_packed = 1,
+                                   .count = count,
+                                   .out = tally__results_of(call, memory.more, NULL)};
     TALLY_TRY(tally__launch_on_nodes(call, &memory, &work));
     TALLY_TRY(tally__call_finalize(call, memory.more, count, memory.flags, report));
     return finalize_nodes(report);

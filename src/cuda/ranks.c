@@ -109,18 +109,14 @@ static tally_status exchange(const tally__call *call, const peers *p, int64_t re
 }
 
 static tally_status finish(tally__call *call, const peers *p, int64_t results, const layout *l) {
-    const bool needs_staging = tally__call_needs_staging(call);
-    const tally_nodes_work work = {
-        .nodes = (const char *)(uintptr_t)l->all,
-        .party_stride = results * (int64_t)l->record,
-        .node_stride = (int64_t)l->record,
-        .parties = l->adds ? 1 : p->count,
-        .are_packed = 1,
-        .count = results,
-        .count_at = (int64_t)l->count_at,
-        .out = {.result = needs_staging ? (void *)(uintptr_t)l->staging : call->sink->data,
-                .result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride,
-                .final = call->spec->final}};
+    const tally_nodes_work work = {.nodes = (const char *)(uintptr_t)l->all,
+                                   .party_stride = results * (int64_t)l->record,
+                                   .node_stride = (int64_t)l->record,
+                                   .parties = l->adds ? 1 : p->count,
+                                   .are_packed = 1,
+                                   .count = results,
+                                   .count_at = (int64_t)l->count_at,
+                                   .out = tally__results_of(call, l->staging, NULL)};
     tally__report report = {0};
     TALLY_TRY(tally__launch_on_nodes(call, &l->memory, &work));
     return tally__call_finalize(call, l->staging, results, 0, &report);

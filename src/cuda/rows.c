@@ -23,8 +23,6 @@ typedef struct plan {
     size_t node_bytes; /* of one launch */
 } plan;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Nodes and counters of a tree over `count` nodes of which `fan` are combined at a time. */
 static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *groups) {
     *nodes = *groups = 0;
@@ -37,7 +35,8 @@ static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *grou
 /* How many outer indices one launch takes: those of `panels` each whose counters fit. */
 static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
     p->outer = p->work.outer;
-    if (p->work.row_groups * panels > 0) p->outer = least(p->outer, TALLY_ARRIVALS / (p->work.row_groups * panels));
+    if (p->work.row_groups * panels > 0)
+        p->outer = tally__least(p->outer, TALLY_ARRIVALS / (p->work.row_groups * panels));
     TALLY_CHECK(p->outer > 0, UNSUPPORTED, "rows of %lld values, %lld side by side, are too many for one launch",
                 (long long)p->work.length, (long long)p->work.inner);
     p->node_bytes = (size_t)(p->outer * panels * p->work.row_nodes) * node_size;
@@ -104,7 +103,7 @@ static int log_joined_of(const tally__call *call, const plan *p, int64_t across)
  * so many that each multiprocessor has BLOCKS of it. */
 static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
     enum { BLOCKS = 8 };
-    int log = (int)least(8 - p->work.log_across, tally__log_above(columns));
+    int log = (int)tally__least(8 - p->work.log_across, tally__log_above(columns));
     while (log > 0 && p->work.length <= TALLY_SMALL_LEAF &&
            p->work.outer * panels >> (8 - p->work.log_across - (log - 1)) >= BLOCKS * call->gpu->multiprocessors)
         log--;
@@ -136,7 +135,7 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_joined = log_joined_of(call, p, across);
     const int64_t inner = p->work.inner << p->work.log_joined;
-    p->work.log_across = (int)least(5, tally__log_above(tally__over(inner, across)));
+    p->work.log_across = (int)tally__least(5, tally__log_above(tally__over(inner, across)));
     const int64_t width = across << p->work.log_across, panels = tally__over(inner, width);
     p->work.log_subs = log_subs_of(call, p, panels, columns >> p->work.log_joined);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
@@ -152,7 +151,6 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
                                 .y = call->in.y,
                                 .x_stride = call->in.x_stride,
                                 .y_stride = call->in.y_stride,
-                                .out.final = call->spec->final,
                                 .outer = segments->count,
                                 .length = segments->length,
                                 .inner = segments->inner};
@@ -165,11 +163,9 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
 /* In scratch memory: nodes, results that do not go where they belong at once, and what was seen. */
 static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging,
                             tally__cu_address *flags) {
-    const bool needs_staging = tally__call_needs_staging(call),
-               asks = !call->sink_on_device || call->spec->options.checked;
+    const bool asks = !call->sink_on_device || call->spec->options.checked;
     const size_t at_results = (p->node_bytes + 15) / 16 * 16;
-    const size_t at_flags =
-        at_results + (needs_staging ? ((size_t)results * call->spec->result_bytes + 15) / 16 * 16 : 0);
+    const size_t at_flags = at_results + ((size_t)tally__staging_bytes(call, results) + 15) / 16 * 16;
     const tally__driver *driver = call->gpu->driver;
     tally__scratch *scratch = &call->scratch;
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES,
@@ -178,9 +174,7 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
     *flags = asks ? scratch->nodes + at_flags : 0;
     p->work.nodes = (char *)(uintptr_t)scratch->nodes;
     p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
-    p->work.out.result = needs_staging ? (void *)(uintptr_t)*staging : call->sink->data;
-    p->work.out.result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride;
-    p->work.out.flags = (int32_t *)(uintptr_t)*flags;
+    p->work.out = tally__results_of(call, *staging, (int32_t *)(uintptr_t)*flags);
     return asks ? tally__gpu_check(driver, driver->fill(*flags, 0, sizeof *p->work.out.flags, call->stream),
                                    "clear a word")
                 : TALLY_OK;
@@ -193,7 +187,7 @@ static tally_status launch(const tally__call *call, plan *p) {
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
     for (int64_t first = 0; first < outer; first += p->outer) {
         tally_rows_work work = p->work;
-        work.outer = least(p->outer, outer - first);
+        work.outer = tally__least(p->outer, outer - first);
         work.x += first * values * work.x_stride;
         work.y += first * values * work.y_stride;
         work.out.result = (char *)work.out.result + first * work.inner * work.out.result_stride;

@@ -179,8 +179,7 @@ static parts lay_out(const job *j) {
     const int64_t tile_nodes = spec->exact ? j->again.partition.tiles * (int64_t)tally__geometry_of(spec).node_size
                                            : 0; /* when the others are done with */
     all.nodes = tally__take(&all.bytes, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
-    all.results =
-        tally__take(&all.bytes, tally__call_needs_staging(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
+    all.results = tally__take(&all.bytes, tally__staging_bytes(j->call, j->results));
     return all;
 }
 
@@ -236,10 +235,8 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     if (!j->reduces) return;
     if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT && !has_columns(j))
         partition->left = has_more_levels(c) ? PLACE(left) : NULL, partition->far = PLACE(far);
-    const bool needs_staging = tally__call_needs_staging(c);
     j->staging = memory + at->results;
-    j->work.out.result = needs_staging ? PLACE(results) : c->sink->data;
-    j->work.out.result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride;
+    j->work.out = tally__results_of(c, j->staging, j->work.out.flags);
     const size_t bytes = c->spec->result_bytes;
     partition->are_packed =
         j->work.out.result_stride == (int64_t)bytes && (uintptr_t)j->work.out.result % (bytes & -bytes) == 0;

@@ -6,6 +6,7 @@
 
 /* a over b, rounded up; both positive, or a 0. */
 static inline int64_t tally__over(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static inline int64_t tally__least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* The least power of two that is not below n, as its logarithm; 0 for n below 2. */
 static inline int tally__log_above(int64_t n) { return n > 1 ? 64 - __builtin_clzll((uint64_t)(n - 1)) : 0; }
 /* Where so many bytes lie from *end on, which moves behind them, to a multiple of 256; the same as a pointer. */
