@@ -15,8 +15,10 @@ typedef struct lane_sums_t {
 /* Adds a count of units of 2^unit. */
 TALLY_FN void add_to_lane(lane_sums_t *a, int64_t d, int32_t unit, int32_t is_product) {
     int64_t *const limbs = (is_product ? a->products : a->sum) + TALLY_EVIDENCE;
-    const int32_t offset = unit - (is_product ? 2 * a->origin : a->origin), below = offset < 0 ? -offset : 0;
-    if (d != 0) tally_deposit(limbs, below > 63 ? 0 : d >> below, offset + below);
+    int32_t offset = unit - (is_product ? 2 * a->origin : a->origin);
+    if (d == 0) return;
+    d = tally_from_origin(d, &offset);
+    tally_deposit(limbs, d, offset);
 }
 /* The result of `present` values, at least one, with what is noted of them. */
 TALLY_RARE void put_lane_sums(const tally_results *out, int64_t s, lane_sums_t *a, int64_t present,

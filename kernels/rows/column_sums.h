@@ -81,7 +81,7 @@ TALLY_RARE found_t scatter_share(const tally_columns_work *work, const task_t *t
 /* Adds d * 2^offset, in units of the origin; what stands below these is 0. */
 TALLY_FN void scatter_count(int32_t *digits, int64_t d, int32_t offset) {
     if (d == 0) return;
-    if (offset < 0) d = offset < -63 ? 0 : d >> -offset, offset = 0;
+    d = tally_from_origin(d, &offset);
     tally_scatter_at(digits, slots, (uint64_t)(d < 0 ? -d : d), d < 0, offset, 5);
 }
 /* ---- what becomes of a slot's digits ---- */

@@ -92,7 +92,7 @@ TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin
  * it at the same time. */
 TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
     if (d == 0) return;
-    if (offset < 0) d = offset < -63 ? 0 : d >> -offset, offset = 0;
+    d = tally_from_origin(d, &offset);
     tally_deposit_shared(limbs, d, offset);
 }
 /* The sum over the lanes before this one. */

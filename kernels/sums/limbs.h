@@ -57,6 +57,13 @@ TALLY_FN void tally_deposit(int64_t *limbs, int64_t v, int32_t offset) {
     limbs[i + 2] += (v >> 32) >> (32 - s);
 }
 
+/* d * 2^*offset, whose digits below 2^0 are zeros, counted from there on if *offset is below 0. */
+TALLY_FN int64_t tally_from_origin(int64_t d, int32_t *offset) {
+    const int32_t below = *offset < 0 ? -*offset : 0;
+    *offset += below;
+    return below > 63 ? 0 : d >> below;
+}
+
 /* a + b, wrapping: numbers of values never get there, but what a loaded state claims may. */
 TALLY_FN int64_t tally_plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 

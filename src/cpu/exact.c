@@ -175,18 +175,12 @@ static int64_t counted(const tally__levels *levels, int k) {
     for (int lane = 0; lane < TALLY_LANES; lane++) total += levels->units[k][lane];
     return total;
 }
-/* Terms are multiples of 2^origin: below that there are zeros. */
-static void deposit(int64_t *limbs, int64_t units, int32_t offset) {
-    if (offset >= 0)
-        tally_deposit(limbs, units, offset);
-    else if (offset > -64)
-        tally_deposit(limbs, units >> -offset, 0);
-}
 static void flush(tally__sums *sums, tally__levels *levels) {
     for (int k = 0; k < levels->count && levels->tiles > 0; k++) {
         bool value = k < levels->values;
-        deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, counted(levels, k),
-                levels->unit[k] - (value ? 1 : 2) * (sums->origin + levels->power));
+        int32_t offset = levels->unit[k] - (value ? 1 : 2) * (sums->origin + levels->power);
+        const int64_t units = tally_from_origin(counted(levels, k), &offset);
+        tally_deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, units, offset);
     }
     sums->spilled |= levels->tiles > 0;
     memset(levels->units, 0, (size_t)levels->count * sizeof *levels->units);
