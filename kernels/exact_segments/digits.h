@@ -6,15 +6,13 @@
 
 #include "exact_segments/segment_values.h"
 #include "exact_segments/thread_sums.h"
+#include "exact_sums/digit_counts.h"
 #include "exact_sums/terms.h"
 #include "sums/levels.h"
 
 /* Several columns of digits, so that lanes seldom meet. A product adds less than 2^17 to a digit, and a part is within
  * a tile: no digit overflows. */
 enum {
-    sum_digits = TALLY_HAS_SUM * 2 * TALLY_LIMBS,
-    product_digits = TALLY_HAS_PRODUCTS * 2 * TALLY_PRODUCT_LIMBS,
-    all_digits = sum_digits + product_digits,
     most_digits = 2048, /* of a warp */
     digit_columns = all_digits * 16 <= most_digits  ? 16
                     : all_digits * 8 <= most_digits ? 8
@@ -28,11 +26,11 @@ typedef struct digits_t {
 
 #define TALLY_PUT_NAME scatter_pair
 #define TALLY_PUT_TYPE digits_t
-#define TALLY_PUT_SUM(significand, is_negative, offset) \
-    tally_scatter(to->at, digit_columns, significand, is_negative, offset, TALLY_IS_F64 ? 5 : 3)
-#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
-    tally_scatter(to->at + sum_digits * digit_columns, digit_columns, significand, is_negative, offset, digits)
-#include "exact_sums/one_pair.h"
+#define TALLY_PUT_SUM_DIGITS to->at + tally_lane() % digit_columns
+#define TALLY_PUT_PRODUCT_DIGITS to->at + sum_digits *digit_columns + tally_lane() % digit_columns
+#define TALLY_PUT_SUM_COLUMNS digit_columns
+#define TALLY_PUT_PRODUCT_COLUMNS digit_columns
+#include "exact_sums/pair_to_digits.h"
 
 /* Adds the values to digits. Gives what the lane has noted of its own. */
 TALLY_FN noted_t scatter_values(const steps_t *steps, const values_t *of, digits_t *digits) {

@@ -19,14 +19,13 @@
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill on every architecture. */
 #define TALLY_RESIDENT (TALLY_BYTES == 2 || (TALLY_BYTES == 8 && (TALLY_HAS_KEYS || TALLY_KERNEL_INPUTS == 2)) ? 1 : 2)
 
+#include "exact_sums/digit_counts.h"
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
 #include "exact_sums/ruler.h"
 
 /* ---- what the block shares ---- */
 
-#define TALLY_SUM_DIGITS (2 * TALLY_LIMBS)
-#define TALLY_PRODUCT_DIGITS (2 * TALLY_PRODUCT_LIMBS)
 #define TALLY_SUM_COLUMNS 32
 #define TALLY_PRODUCT_COLUMNS (TALLY_IS_F64 ? 16 : 32)
 
@@ -35,8 +34,8 @@ typedef struct shared_t {
     accumulator_t node; /* n: values left out; evidence as bits of `seen` */
     int32_t seen_sum, seen_products, scattered, is_last;
     TALLY_IF_KEYS(int64_t low[TALLY_WARPS], high[TALLY_WARPS];)
-    TALLY_IF_SUM(int32_t sum_digits[TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS];)
-    TALLY_IF_PRODUCTS(int32_t product_digits[TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS];)
+    TALLY_IF_SUM(int32_t of_sum[sum_digits * TALLY_SUM_COLUMNS];)
+    TALLY_IF_PRODUCTS(int32_t of_products[product_digits * TALLY_PRODUCT_COLUMNS];)
 } shared_t;
 
 /* What a warp keeps in registers. */
@@ -132,16 +131,15 @@ TALLY_FN void widen_by_leaf(notes_t *notes, const share_t *x, int64_t n) {
 /* Into digits. */
 #define TALLY_PUT_NAME scatter_one
 #define TALLY_PUT_TYPE shared_t
-#define TALLY_PUT_SUM(significand, is_negative, offset) \
-    tally_scatter(to->sum_digits, TALLY_SUM_COLUMNS, significand, is_negative, offset, TALLY_IS_F64 ? 5 : 3)
-#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
-    tally_scatter(to->product_digits, TALLY_PRODUCT_COLUMNS, significand, is_negative, offset, digits)
-#include "exact_sums/one_pair.h"
+#define TALLY_PUT_SUM_DIGITS to->of_sum + tally_lane() % TALLY_SUM_COLUMNS
+#define TALLY_PUT_PRODUCT_DIGITS to->of_products + tally_lane() % TALLY_PRODUCT_COLUMNS
+#define TALLY_PUT_SUM_COLUMNS TALLY_SUM_COLUMNS
+#define TALLY_PUT_PRODUCT_COLUMNS TALLY_PRODUCT_COLUMNS
+#include "exact_sums/pair_to_digits.h"
 
 TALLY_LONG void drain(shared_t *shared) {
-    TALLY_IF_SUM(
-        tally_drain(shared->sum_digits, TALLY_SUM_DIGITS, TALLY_SUM_COLUMNS, shared->node.sum + TALLY_EVIDENCE);)
-    TALLY_IF_PRODUCTS(tally_drain(shared->product_digits, TALLY_PRODUCT_DIGITS, TALLY_PRODUCT_COLUMNS,
+    TALLY_IF_SUM(tally_drain(shared->of_sum, sum_digits, TALLY_SUM_COLUMNS, shared->node.sum + TALLY_EVIDENCE);)
+    TALLY_IF_PRODUCTS(tally_drain(shared->of_products, product_digits, TALLY_PRODUCT_COLUMNS,
                                   shared->node.products + TALLY_EVIDENCE);)
 }
 /* After so many scattered leaves a warp drains: before any digit can overflow, since 8 warps add less than 2^16 for
@@ -282,10 +280,10 @@ enum { node_words = sizeof(accumulator_t) / 8 };
 TALLY_FN void clear_shared(shared_t *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node;
     for (int32_t i = tally_thread(); i < node_words; i += tally_threads()) words[i] = 0;
-    TALLY_IF_SUM(for (int32_t i = tally_thread(); i < TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS; i += tally_threads())
-                     shared->sum_digits[i] = 0;)
-    TALLY_IF_PRODUCTS(for (int32_t i = tally_thread(); i < TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS;
-                           i += tally_threads()) shared->product_digits[i] = 0;)
+    TALLY_IF_SUM(for (int32_t i = tally_thread(); i < sum_digits * TALLY_SUM_COLUMNS; i += tally_threads())
+                     shared->of_sum[i] = 0;)
+    TALLY_IF_PRODUCTS(for (int32_t i = tally_thread(); i < product_digits * TALLY_PRODUCT_COLUMNS; i += tally_threads())
+                          shared->of_products[i] = 0;)
     if (tally_thread() == 0) shared->seen_sum = shared->seen_products = shared->scattered = 0;
     tally_barrier();
 }

@@ -4,20 +4,18 @@
 #define TALLY_COLUMN_SUMS_H
 
 #include "rows/columns_task.h"
+#include "exact_sums/digit_counts.h"
 #include "exact_segments/flat_nodes.h"
 
 enum {
-    /* digits of a sum, and behind them of that of products */
-    sum_digits = TALLY_HAS_SUM * 2 * TALLY_LIMBS,
-    product_digits = TALLY_HAS_PRODUCTS * 2 * TALLY_PRODUCT_LIMBS,
-    all_digits = sum_digits + product_digits,
     lanes_across = TALLY_EXACT_COLUMNS_ACROSS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),
     slots = lanes_across * TALLY_PART /* of a block: value v of lane l has number v * lanes_across + l % lanes_across */
 };
 
 /* In `seen`, beside evidence (exact_sums/pair_results.h): some value is there. */
 enum { is_there = 1 << 16 };
-/* Digit d of a slot is digits[d * slots + slot], limb i digits 2 i and 2 i + 1. */
+/* Digit d of a slot is digits[d * slots + slot], limb i digits 2 i and 2 i + 1. Those of products are behind those of
+ * the sum. */
 typedef struct shared_t {
     int32_t digits[all_digits * slots];
     int32_t seen[slots], absent[slots];
@@ -43,11 +41,11 @@ typedef struct slot_t {
 } slot_t;
 #define TALLY_PUT_NAME scatter_pair
 #define TALLY_PUT_TYPE slot_t
-#define TALLY_PUT_SUM(significand, is_negative, offset) \
-    tally_scatter_at(to->sum, slots, significand, is_negative, offset, TALLY_IS_F64 ? 5 : 3)
-#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
-    tally_scatter_at(to->products, slots, significand, is_negative, offset, digits)
-#include "exact_sums/one_pair.h"
+#define TALLY_PUT_SUM_DIGITS to->sum
+#define TALLY_PUT_PRODUCT_DIGITS to->products
+#define TALLY_PUT_SUM_COLUMNS slots
+#define TALLY_PUT_PRODUCT_COLUMNS slots
+#include "exact_sums/pair_to_digits.h"
 
 /* Of the lane's values, a bit for each: whether something is there; and whether something is not -0. */
 typedef struct found_t {
@@ -82,7 +80,7 @@ TALLY_RARE found_t scatter_share(const tally_columns_work *work, const task_t *t
 TALLY_FN void scatter_count(int32_t *digits, int64_t d, int32_t offset) {
     if (d == 0) return;
     d = tally_from_origin(d, &offset);
-    tally_scatter_at(digits, slots, (uint64_t)(d < 0 ? -d : d), d < 0, offset, 5);
+    tally_scatter(digits, slots, (uint64_t)(d < 0 ? -d : d), d < 0, offset, 5);
 }
 /* ---- what becomes of a slot's digits ---- */
 

@@ -118,8 +118,8 @@ TALLY_FN int32_t tally_finite_evidence(int32_t is_zero, int32_t is_negative) {
 
 /* Digit d counts units of 2^(origin + 16 d) and is digits[d * columns]: there are so many numbers side by side. Adds
  * m * 2^(origin + offset), which has at most `parts` digits, up to 5. */
-TALLY_FN void tally_scatter_at(int32_t *digits, const int32_t columns, uint64_t m, int32_t is_negative, int32_t offset,
-                               const int32_t parts) {
+TALLY_FN void tally_scatter(int32_t *digits, const int32_t columns, uint64_t m, int32_t is_negative, int32_t offset,
+                            const int32_t parts) {
     int32_t *at = digits + (offset >> 4) * columns, sign = -is_negative;
     uint64_t high = m >> 32 >> (32 - (offset & 15));
     m <<= offset & 15;
@@ -128,11 +128,6 @@ TALLY_FN void tally_scatter_at(int32_t *digits, const int32_t columns, uint64_t 
         int32_t digit = (int32_t)(k < 4 ? m >> 16 * k & 0xffff : high);
         tally_add32(at + k * columns, (digit ^ sign) - sign);
     }
-}
-/* The same where each lane adds to a column of its own, so that lanes never wait for one another. */
-TALLY_FN void tally_scatter(int32_t *digits, const int32_t columns, uint64_t m, int32_t is_negative, int32_t offset,
-                            const int32_t parts) {
-    tally_scatter_at(digits + tally_lane() % columns, columns, m, is_negative, offset, parts);
 }
 /* Moves digits to limbs, by one warp; others may go on adding. */
 TALLY_FN void tally_drain(int32_t *digits, int32_t count, int32_t columns, int64_t *limbs) {
