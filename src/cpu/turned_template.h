@@ -106,8 +106,8 @@ typedef int64_t length_t;
 #endif
 /* Rows are not many where values are wide. One segment by itself takes about as long as so many quarters of a row. */
 #define TALLY_TURNED_ROWS (TALLY_BYTES <= 2 ? 64 : TALLY_BYTES == 4 ? (TALLY_CHEAP_ROWS ? 32 : 64) : 16)
-#if TALLY_BYTES == 1
-#define TALLY_QUARTERS_FOR_ONE (TALLY_CHEAP_ROWS ? 14 : TALLY_PASSES == 2 ? 16 : 28)
+#if TALLY_BYTES <= 2 && TALLY_IS_FREE
+#define TALLY_QUARTERS_FOR_ONE (TALLY_BYTES == 1 ? 28 : 10)
 #else
 #define TALLY_QUARTERS_FOR_ONE ((TALLY_BYTES == 2 ? 3 : TALLY_BYTES == 4 ? 2 : 1) << !TALLY_CHEAP_ROWS)
 #endif
