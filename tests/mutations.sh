@@ -325,7 +325,8 @@ mutation plain-both $file 'take_plainly(squares + c, chains, is_f64, TALLY_TERM_
 mutation plain-refused src/cpu/exact_runs_template.h 'again = at + parts_together;' 'again = at, at += 1;'
 mutation plain-products-origin src/cpu/exact_runs_template.h 'add_plainly(node->products, 2 * TALLY_ORIGIN' 'add_plainly(node->products, TALLY_ORIGIN' avx512
 mutation plain-range src/cpu/exact_runs_template.h 'node->low = least < node->low ? least : node->low;' 'node->low = least;' avx512
-mutation most-clear src/cpu/results_template.h '((past_tie > 8) | (past_tie < -8))' '((past_tie > 8) | (past_tie <= 8))'
+mutation most-clear src/cpu/results_template.h '(past > 16)' '(past >= 0)'
+mutation most-halved src/cpu/results_template.h '((tally_bits_f64(divisor) & fraction) == 0) &' ''
 mutation most-corrected src/cpu/results_template.h 'rounded.value = q + (c - slack);' 'rounded.value = q;'
 mutation most-spread-sure src/cpu/results_template.h 'rounded.sure = rounded.value == q + (c + slack);' 'rounded.sure = 1;'
 mutation most-cancelled src/cpu/results_template.h '(left.high > all * 0x1p-40) & is_clear' 'is_clear'

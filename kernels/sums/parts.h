@@ -42,7 +42,7 @@ TALLY_FN tally_pair tally_two_product(double a, double b) {
 /* high + low rounded to odd: to the neighbour whose last bit is 1 unless it is exact. */
 TALLY_FN double tally_to_odd(tally_pair p) {
     int64_t bits = tally_bits_f64(p.high);
-    int64_t away = (p.low > 0) == (p.high > 0) ? 1 : -1;
+    int64_t away = (bits ^ tally_bits_f64(p.low)) >> 63 | 1; /* by signs: of truths vector code would have bytes */
     bits += p.low != 0 && (bits & 1) == 0 ? away : 0;
     return tally_from_bits_f64(bits);
 }

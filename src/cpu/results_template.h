@@ -1,9 +1,9 @@
 /* Results of a batch of short segments from the parts of their sums (kernels/sums/parts.h). Part of tiles_template.h;
  * no include guard.
  *
- * First by fewer operations, which leave some results in doubt that tally_rounded_... would not: next to a tie, 0,
- * beyond the normal numbers of f32. Few batches have one of these; then all of the batch is done again. (Of variances
- * as f64, of which f32 make many a tie, nothing more could be certain.) */
+ * First by fewer operations, which leave some results in doubt that tally_rounded_... would not: next to a tie that is
+ * none, 0, beyond the normal numbers of f32. Few batches have one of these; then all of the batch is done again. (Of
+ * variances as f64 nothing more could be certain.) */
 
 /* ---- all that may be certain ---- */
 
@@ -21,9 +21,24 @@ TALLY_INLINE TALLY_TARGET tally_rounded or_zero(tally_rounded rounded, tally_pai
     rounded.sure |= sum.high == 0;
     return rounded;
 }
+/* As many segments as a vector has f32, which is what compilers unroll such a loop to: what it left would be done one
+ * by one. */
+enum { TOGETHER = 16 };
+#define TALLY_TOGETHER                                     \
+    for (int from = 0; from < b->padded; from += TOGETHER) \
+        for (int s = from; s < from + TOGETHER; s++)
+static void fill_up(tally__batch *b) {
+    const int from = b->padded, to = (b->count + TOGETHER - 1) / TOGETHER * TOGETHER;
+    for (int s = from; s < to; s++) b->lengths[s] = 0;
+    for (int k = 0; k < b->sum_parts; k++)
+        for (int s = from; s < to; s++) b->sums[k][s] = 0;
+    for (int k = 0; k < b->product_parts; k++)
+        for (int s = from; s < to; s++) b->products[k][s] = 0;
+    b->padded = to;
+}
 /* `nothing`: the result of no values. */
 #define TALLY_EACH(nothing, expression)                                \
-    for (int s = 0; s < b->padded; s++) {                              \
+    TALLY_TOGETHER {                                                   \
         tally_rounded rounded = expression;                            \
         double value = b->lengths[s] == 0 ? (nothing) : rounded.value; \
         if (is_f64)                                                    \
@@ -70,9 +85,9 @@ TALLY_INLINE TALLY_TARGET double correction(double value, double q, double divis
 }
 /* Whether rounding q to f32, a normal number, is certain though it be wrong by eight units of its last place. */
 TALLY_INLINE TALLY_TARGET int32_t is_clear(double q) {
-    const int64_t bits = tally_bits_f64(q), exponent = bits >> 52 & 0x7ff,
-                  past_tie = ((bits + 16) & 0x1fffffff) - ((1 << 28) + 16);
-    return ((past_tie > 8) | (past_tie < -8)) & (exponent >= 1023 - 126);
+    const int64_t bits = tally_bits_f64(q), tie = 1 << 28, normal = (int64_t)(1023 - 126) << 52,
+                  past = (bits - (tie - 8)) & (2 * tie - 1);
+    return (past > 16) & ((bits & INT64_MAX) >= normal);
 }
 TALLY_INLINE TALLY_TARGET tally_rounded most_means(tally_pair sum, double n, const int is_f64) {
     tally_rounded rounded;
@@ -99,10 +114,11 @@ TALLY_INLINE TALLY_TARGET tally_rounded most_roots(tally_pair sum) {
  * more than ddof, it gives nothing of use. */
 TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair squares, double n, double ddof,
                                                      const int root, const int is_f64) {
+    const int64_t fraction = ((int64_t)1 << 52) - 1;
     const tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high),
                      d = tally_two_sum(a.high, -b.high);
-    const tally_pair left =
-        tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
+    const tally_pair lows = tally_two_sum(a.low - b.low, n * squares.low - 2 * sum.high * sum.low),
+                     below = tally_two_sum(d.low, lows.high), left = tally_two_sum(d.high, below.high);
     const double divisor = n * (n - ddof), r = 1 / divisor, q = left.high * r, all = a.high + b.high;
     tally_rounded rounded;
     if (is_f64) {
@@ -112,11 +128,23 @@ TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair 
         rounded.sure = rounded.value == q + (c + slack);
         const int32_t none =
             (sum.low == 0) & (squares.low == 0) & (a.high == b.high) & (a.low == b.low); /* nothing deviates */
-        rounded.sure = none | (rounded.sure & tally_in_reach(left.high));
+        /* Over a power of two the quotient is rounded as `left` is, a tie or not. */
+        const int32_t halved =
+            ((tally_bits_f64(divisor) & fraction) == 0) & (sum.low == 0) & (lows.low == 0) & (below.low == 0);
+        rounded.value = halved ? q : rounded.value;
+        rounded.sure = none | ((rounded.sure | halved) & tally_in_reach(left.high));
         rounded.value = none ? 0 : rounded.value;
     } else {
+        /* What few values give is often exact: then it may be a tie. */
+        const tally_pair whole = tally_two_product(q, divisor);
+        int32_t exact = (sum.low == 0) & (squares.low == 0) & (a.low == b.low) & (left.low == 0) &
+                        ((whole.high - left.high) + whole.low == 0);
         rounded.value = root ? tally_sqrt_f64(q) : q;
-        rounded.sure = (left.high > all * 0x1p-40) & is_clear(rounded.value);
+        if (root) {
+            const tally_pair square = tally_two_product(rounded.value, rounded.value);
+            exact &= (square.high - q) + square.low == 0;
+        }
+        rounded.sure = ((left.high > all * 0x1p-40) & is_clear(rounded.value)) | exact;
     }
     rounded.sure &= (tally_in_reach(squares.high) | (squares.high == 0)) & ((sum.high == 0) | tally_in_reach(sum.high));
     return rounded;
@@ -124,7 +152,7 @@ TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair 
 /* `nothing`: the result of no values; of less than `least` others it is 0. fine: whether a result of some is certain.
  */
 #define TALLY_MOST(nothing, least, fine, expression)                                                       \
-    for (int s = 0; s < b->padded; s++) {                                                                  \
+    TALLY_TOGETHER {                                                                                       \
         const tally_rounded rounded = expression;                                                          \
         const double value = b->lengths[s] < least ? (b->lengths[s] == 0 ? (nothing) : 0) : rounded.value; \
         if (is_f64)                                                                                        \
@@ -183,6 +211,7 @@ static TALLY_TARGET void pick_segments(tally__batch *some, const tally__batch *b
 /* For the numbers of parts that are usual. Compiled once: it is most of a unit's code. `again`: all that may be
  * certain, and rests. */
 static __attribute__((noinline)) TALLY_TARGET void finalize_unscaled(tally__batch *b, int what, bool again) {
+    fill_up(b);
     const bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
     const int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
