@@ -360,25 +360,97 @@ static TALLY_TARGET void finalize(tally__batch *b, int what) {
 
 /* ---- stats ---- */
 
-/* Keys of the least and the greatest of a few values; of segments of equal lengths, a lane for each; and of any: what a
- * vector loop begins and ends with takes longer than 8 values. */
-#define TALLY_RANGES(type, word, most)                                                                            \
-    TALLY_INLINE TALLY_TARGET word key_##type(word bits) { return bits ^ ((bits < 0 ? -1 : 0) & most); }          \
-    TALLY_INLINE TALLY_TARGET void few_##type(const word##_anywhere *x, const int n, int64_t *lowest,             \
-                                              int64_t *highest) {                                                 \
-        word low = most, high = -most - 1;                                                                        \
-        _Pragma("GCC unroll 4") for (int k = 0; k < n; k++) {                                                     \
-            const word key = key_##type(x[k]);                                                                    \
-            low = key < low ? key : low;                                                                          \
-            high = key > high ? key : high;                                                                       \
-        }                                                                                                         \
-        *lowest = low;                                                                                            \
-        *highest = high;                                                                                          \
-    }                                                                                                             \
-    TALLY_INLINE TALLY_TARGET void few_of_each_##type(const word##_anywhere *x, const int length, int count,      \
-                                                      int64_t *lows, int64_t *highs) {                            \
-        for (int s = 0; s < count; s++) few_##type(x + s * length, length, lows + s, highs + s);                  \
-    }                                                                                                             \
+/* Keys of the least and the greatest of a few values; and of segments of equal lengths, a lane for each. */
+#define TALLY_FEW(type, word, most)                                                                          \
+    TALLY_INLINE TALLY_TARGET word key_##type(word bits) { return bits ^ ((bits < 0 ? -1 : 0) & most); }     \
+    TALLY_INLINE TALLY_TARGET void few_##type(const word##_anywhere *x, const int n, int64_t *lowest,        \
+                                              int64_t *highest) {                                            \
+        word low = most, high = -most - 1;                                                                   \
+        _Pragma("GCC unroll 4") for (int k = 0; k < n; k++) {                                                \
+            const word key = key_##type(x[k]);                                                               \
+            low = key < low ? key : low;                                                                     \
+            high = key > high ? key : high;                                                                  \
+        }                                                                                                    \
+        *lowest = low;                                                                                       \
+        *highest = high;                                                                                     \
+    }                                                                                                        \
+    TALLY_INLINE TALLY_TARGET void few_of_each_##type(const word##_anywhere *x, const int length, int count, \
+                                                      int64_t *lows, int64_t *highs) {                       \
+        for (int s = 0; s < count; s++) few_##type(x + s * length, length, lows + s, highs + s);             \
+    }
+TALLY_FEW(f32, int32_t, INT32_MAX)
+TALLY_FEW(f64, int64_t, INT64_MAX)
+
+#if defined(TALLY_ISA_AVX512)
+TALLY_INLINE TALLY_TARGET __m512i extreme(const int is_f64, const int most, __m512i a, __m512i b) {
+    if (is_f64) return most ? _mm512_max_epi64(a, b) : _mm512_min_epi64(a, b);
+    return most ? _mm512_max_epi32(a, b) : _mm512_min_epi32(a, b);
+}
+/* The extreme of each of as many vectors as one has lanes, side by side: as fold_eight. */
+TALLY_INLINE TALLY_TARGET void halve_keys(const int is_f64, const int most, __m512i *v, int64_t *extremes) {
+#define TALLY_HALVE(k, low, high) v[k] = extreme(is_f64, most, low, high)
+    _Pragma("GCC unroll 8") for (int k = 0; k < 8 && !is_f64; k++)
+        TALLY_HALVE(k, _mm512_unpacklo_epi32(v[2 * k], v[2 * k + 1]), _mm512_unpackhi_epi32(v[2 * k], v[2 * k + 1]));
+    _Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
+        TALLY_HALVE(k, _mm512_unpacklo_epi64(v[2 * k], v[2 * k + 1]), _mm512_unpackhi_epi64(v[2 * k], v[2 * k + 1]));
+    _Pragma("GCC unroll 3") for (int k = 0; k < 3; k++) {
+        const int at = 2 * k % 4, to = k < 2 ? k : 0;
+        TALLY_HALVE(to, _mm512_shuffle_i64x2(v[at], v[at + 1], 0x88), _mm512_shuffle_i64x2(v[at], v[at + 1], 0xdd));
+    }
+#undef TALLY_HALVE
+    if (is_f64)
+        _mm512_storeu_si512(extremes, v[0]);
+    else {
+        _mm512_storeu_si512(extremes, _mm512_cvtepi32_epi64(_mm512_castsi512_si256(v[0])));
+        _mm512_storeu_si512(extremes + 8, _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(v[0], 1)));
+    }
+}
+TALLY_INLINE TALLY_TARGET void widen_range(const int is_f64, const char *at, int32_t some, __m512i *range) {
+    const __mmask16 there = (__mmask16)_bzhi_u32(0xffff, (uint32_t)some);
+    const __m512i bits = is_f64 ? _mm512_maskz_loadu_epi64((__mmask8)there, at) : _mm512_maskz_loadu_epi32(there, at);
+    const __m512i sign = is_f64 ? _mm512_srai_epi64(bits, 63) : _mm512_srai_epi32(bits, 31);
+    const __m512i key = _mm512_xor_si512(bits, is_f64 ? _mm512_srli_epi64(sign, 1) : _mm512_srli_epi32(sign, 1));
+    range[0] = is_f64 ? _mm512_mask_min_epi64(range[0], (__mmask8)there, range[0], key)
+                      : _mm512_mask_min_epi32(range[0], there, range[0], key);
+    range[1] = is_f64 ? _mm512_mask_max_epi64(range[1], (__mmask8)there, range[1], key)
+                      : _mm512_mask_max_epi32(range[1], there, range[1], key);
+}
+/* Segments of any lengths: the last vectors of each, one or two, are masked, so that lengths mislead few branches. */
+TALLY_INLINE TALLY_TARGET void ranges_of_any(const int is_f64, const char *x, const tally__batch *b, int64_t *lows,
+                                             int64_t *highs) {
+    const int lanes = is_f64 ? 8 : 16;
+    const bool are_two = b->longest > lanes;
+    const __m512i most = is_f64 ? _mm512_set1_epi64(INT64_MAX) : _mm512_set1_epi32(INT32_MAX),
+                  least = _mm512_xor_si512(most, _mm512_set1_epi64(-1));
+    for (int first = 0; first < b->count; first += lanes) {
+        __m512i low[16], high[16];
+        for (int k = 0; k < lanes && first + k < b->count; k++) { /* of others nothing is used */
+            const char *at = x + b->places[first + k] * (is_f64 ? 8 : 4);
+            __m512i range[2] = {most, least};
+            int32_t left = b->lengths[first + k];
+            for (; left > 2 * lanes; at += 64, left -= lanes) widen_range(is_f64, at, lanes, range);
+            widen_range(is_f64, at, left < lanes ? left : lanes, range);
+            if (are_two) widen_range(is_f64, at + 64, left > lanes ? left - lanes : 0, range);
+            low[k] = range[0];
+            high[k] = range[1];
+        }
+        halve_keys(is_f64, 0, low, lows + first);
+        halve_keys(is_f64, 1, high, highs + first);
+    }
+}
+#define TALLY_RANGES_OF_ANY(type, is_f64, word) ranges_of_any(is_f64, x, b, lows, highs);
+#else
+/* What a vector loop begins and ends with takes longer than 8 values. */
+#define TALLY_RANGES_OF_ANY(type, is_f64, word)                                \
+    for (int s = 0; s < b->count; s++) {                                       \
+        const word##_anywhere *at = (const word##_anywhere *)x + b->places[s]; \
+        if (b->lengths[s] > 8)                                                 \
+            range_##type(at, b->lengths[s], lows + s, highs + s);              \
+        else                                                                   \
+            few_##type(at, b->lengths[s], lows + s, highs + s);                \
+    }
+#endif
+#define TALLY_RANGES(type, is_f64, word)                                                                          \
     static TALLY_TARGET void ranges_##type(const void *x, const tally__batch *b, int64_t *lows, int64_t *highs) { \
         switch (b->longest == b->shortest ? b->longest : 0) {                                                     \
         case 1: few_of_each_##type(x, 1, b->count, lows, highs); return;                                          \
@@ -387,16 +459,10 @@ static TALLY_TARGET void finalize(tally__batch *b, int what) {
         case 4: few_of_each_##type(x, 4, b->count, lows, highs); return;                                          \
         default: break;                                                                                           \
         }                                                                                                         \
-        for (int s = 0; s < b->count; s++) {                                                                      \
-            const word##_anywhere *at = (const word##_anywhere *)x + b->places[s];                                \
-            if (b->lengths[s] > 8)                                                                                \
-                range_##type(at, b->lengths[s], lows + s, highs + s);                                             \
-            else                                                                                                  \
-                few_##type(at, b->lengths[s], lows + s, highs + s);                                               \
-        }                                                                                                         \
+        TALLY_RANGES_OF_ANY(type, is_f64, word)                                                                   \
     }
-TALLY_RANGES(f32, int32_t, INT32_MAX)
-TALLY_RANGES(f64, int64_t, INT64_MAX)
+TALLY_RANGES(f32, 0, int32_t)
+TALLY_RANGES(f64, 1, int64_t)
 
 typedef struct __attribute__((packed, may_alias)) stats_anywhere {
     tally_stats stats;
