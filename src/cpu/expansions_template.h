@@ -2,8 +2,13 @@
  * (Shewchuk, "Adaptive precision floating-point arithmetic", 1997). What falls below the third is added up with
  * rounding; of that only the sign matters, and a segment where it is not certain is marked. Segments are taken in the
  * order of their lengths, so that the lanes of a group have about as many values; one that is far longer than others is
- * dealt out to all lanes of a group of its own. Values are scaled, where they must be, as they are added. Part of
- * tiles_template.h; no include guard. */
+ * dealt out to all lanes of a group of its own. Values are scaled, where they must be, as they are added.
+ *
+ * Gives a list, TALLY_EXPANSIONS, and for each of its rows expand_<type>_<name> (batch_expand of tiles.h). */
+#ifndef TALLY_CPU_EXPANSIONS_TEMPLATE_H
+#define TALLY_CPU_EXPANSIONS_TEMPLATE_H
+
+#include "cpu/vectors.h"
 
 enum {
     EXPANSION_GROUP = 8,
@@ -143,7 +148,6 @@ TALLY_INLINE TALLY_TARGET void turn(const int is_f64, double (*rows)[EXPANSION_G
 
 /* ---- scaling ---- */
 
-TALLY_INLINE double power_of_two(int32_t exponent) { return tally_from_bits_f64((int64_t)(exponent + 1023) << 52); }
 /* Of the largest magnitude as bits. */
 TALLY_INLINE int32_t exponent_of(int64_t bits) {
     const int64_t normal = (bits >> 52) - 1023, subnormal = (tally_bits_f64((double)bits) >> 52) - 1023 - 1074;
@@ -435,3 +439,5 @@ TALLY_INLINE TALLY_TARGET void expand_batch(const int is_f64, const int kind, co
     X(f64, 1, product, NO_TERM, 1)                \
     X(f64, 1, both, TALLY_TERM_VALUE, 1)
 TALLY_EXPANSIONS(TALLY_EXPANSION)
+
+#endif

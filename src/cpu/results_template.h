@@ -1,9 +1,16 @@
-/* Results of a batch of short segments from the parts of their sums (kernels/sums/parts.h). Part of tiles_template.h;
- * no include guard.
+/* Results of a batch of short segments from the parts of their sums (kernels/sums/parts.h).
  *
  * First by fewer operations, which leave some results in doubt that tally_rounded_... would not: next to a tie that is
  * none, 0, beyond the normal numbers of f32. Few batches have one of these; then all of the batch is done again. (Of
- * variances as f64 nothing more could be certain.) */
+ * variances as f64 nothing more could be certain.)
+ *
+ * Gives finalize, enlarge, ranges_<type> and put_stats_<type> (tiles.h). */
+#ifndef TALLY_CPU_RESULTS_TEMPLATE_H
+#define TALLY_CPU_RESULTS_TEMPLATE_H
+
+#include "cpu/measure.h"
+#include "cpu/vectors.h"
+#include "sums/parts.h"
 
 /* ---- all that may be certain ---- */
 
@@ -497,3 +504,5 @@ typedef struct __attribute__((packed, may_alias)) stats_anywhere {
     }
 TALLY_PUT_STATS(f32, (double)tally_from_bits_f32(key_f32((int32_t)key)))
 TALLY_PUT_STATS(f64, tally_from_bits_f64(key_f64(key)))
+
+#endif

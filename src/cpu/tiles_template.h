@@ -6,14 +6,13 @@
 #include "cpu/batch_template.h"
 #include "cpu/bins_template.h"
 #include "cpu/columns_template.h"
+#include "cpu/expansions_template.h"
 #include "cpu/index_template.h"
 #include "cpu/levels.h"
 #include "cpu/measure.h"
 #include "cpu/plain_template.h"
-#include "cpu/specials_template.h"
-/* Behind these, in this order: they have no include guards. */
-#include "cpu/expansions_template.h"
 #include "cpu/results_template.h"
+#include "cpu/specials_template.h"
 
 /* A tile's vectors go to the chains in turn, what is left over to the first and the last. `two`: y is another array. */
 TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const int levels, const void *x,
