@@ -211,8 +211,8 @@ def front_text():
     words = (
         "CPU: two threads of an AMD EPYC. GPU: an NVIDIA H200. The goals are 0.95 to 0.97 for whole arrays and 0.80 to "
         "0.90 for segments. They are not all reached. Of all operators, types, segmentations and data, "
-        f"{len(records)} cells were sampled on an {about['name'].split(',')[0]}, and {below} are below their floor; "
-        f"the worst, {number(worst['share'])} of the plain read, is "
+        f"{len(records)} cells were sampled on an {about['name'].split(',')[0]}, and {below} are below the least that "
+        f"their goal allows, 0.15 to 0.5; the worst, {number(worst['share'])} of the plain read, is "
         f"{choice}{worst['op']} of {worst['type']}, `{worst['segmentation']}`, `{worst['data']}`. [All results, where "
         "the goals are missed, and the commands](docs/results.md)."
     )

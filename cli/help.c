@@ -1,3 +1,4 @@
+/* `tally help`, `tally list` and the manual page, from the tables of operators, types, options and topics. */
 #include <stdint.h>
 #include <string.h>
 

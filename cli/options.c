@@ -1,3 +1,4 @@
+/* From the words of the command line to a command. A word that is misspelt is answered with the nearest one. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>

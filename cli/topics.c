@@ -1,3 +1,4 @@
+/* The texts of `tally help TOPIC`, which the manual page has too. */
 #include "pages.h"
 
 const topic topics[] = {

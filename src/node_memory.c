@@ -1,4 +1,4 @@
-/* Memory for nodes on a GPU, for whoever has no CUDA of his own. */
+/* Memory for nodes on a GPU, for callers that do not use CUDA themselves. */
 #include "gpu_nodes.h"
 #include "tally/tally_nodes.h"
 

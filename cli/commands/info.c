@@ -1,3 +1,4 @@
+/* `tally info`: what this build and this machine have. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Segments of the command: index files and axes as a segmentation, and the reduction by it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The records of a block of a table as cells: values in words of 8 bytes, and keys as numbers of groups. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>

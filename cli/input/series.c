@@ -1,3 +1,4 @@
+/* Numbers of a text: run by run, or all in memory. */
 #include <stdlib.h>
 #include <string.h>
 

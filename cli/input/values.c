@@ -1,3 +1,4 @@
+/* Values of arrays and of raw files: block by block, or all in memory; in C order and native bytes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

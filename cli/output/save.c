@@ -1,3 +1,4 @@
+/* Results to a .npy file or to standard output. */
 #include <string.h>
 
 #include "formats/npy.h"

@@ -1,3 +1,4 @@
+/* Charts of bars and of lines, as SVG. */
 #include "gallery/command/gallery.h"
 
 #include <math.h>

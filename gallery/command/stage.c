@@ -1,3 +1,4 @@
+/* What kernels are raced over: the device, and the values and segments that they are given. */
 #include "gallery/command/gallery.h"
 
 #include <stdio.h>
