@@ -8,8 +8,8 @@
  *
  * and includes this, which writes all but finish. sum_of(node) and squares_of(node) are the numbers.
  *
- * Columns have lanes that no leaf can fill, as narrow as will do: a leaf is 4096 values of 8 bits, 2048 of 16, 1024 of
- * 32, 512 of 64. */
+ * The fields of a column are as narrow as they can be without overflow in a leaf: 4096 values of 8 bits, 2048 of 16,
+ * 1024 of 32, 512 of 64. */
 #ifndef TALLY_INTEGERS_H
 #define TALLY_INTEGERS_H
 

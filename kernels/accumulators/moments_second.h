@@ -1,4 +1,4 @@
-/* The second pass of var and stats, once the structs exist. */
+/* The second pass of var and stats, on the structs of accumulators/records.h. */
 #ifndef TALLY_MOMENTS_SECOND_H
 #define TALLY_MOMENTS_SECOND_H
 

@@ -1,5 +1,5 @@
-/* For operators whose node has the fields of its column (wider types allowed): a column becomes its node as it is, and
- * nodes join as columns do. Includes accumulators/records.h. */
+/* For operators whose node has the fields of its column (wider types allowed): the node of a column has the same
+ * values, and nodes are combined as columns are. Includes accumulators/records.h. */
 #ifndef TALLY_PLAIN_H
 #define TALLY_PLAIN_H
 

@@ -9,16 +9,10 @@
  */
 #define TALLY_HELD (TALLY_IS_FREE && TALLY_PART > 4 ? 4 : TALLY_PART)
 
-#define TALLY_NAME(name) name
-#define TALLY_TYPE_NAME(name) name##_t
-#define TALLY_RECORD column_t
-#define TALLY_COMBINE combine
+#include "order/first_pass.h"
 #include "order/halves.h"
 #if TALLY_PASSES == 2
-#define TALLY_NAME(name) name##2
-#define TALLY_TYPE_NAME(name) name##2_t
-#define TALLY_RECORD second_t
-#define TALLY_COMBINE combine2
+#include "order/second_pass.h"
 #include "order/halves.h"
 #endif
 

@@ -40,20 +40,10 @@ typedef struct aims_t {
 typedef char aims_t;
 #endif
 
-#define TALLY_NAME(name) name
-#define TALLY_TYPE_NAME(name) name##_t
-#define TALLY_RECORD column_t
-#define TALLY_COMBINE combine
-#define TALLY_NOTHING identity()
-#define TALLY_LIFT(x, y, k, v) lift(item_of(x), item_of(y))
+#include "order/first_pass.h"
 #include "rows/fold_leaf.h"
 #if TALLY_PASSES == 2
-#define TALLY_NAME(name) name##2
-#define TALLY_TYPE_NAME(name) name##2_t
-#define TALLY_RECORD second_t
-#define TALLY_COMBINE combine2
-#define TALLY_NOTHING identity2()
-#define TALLY_LIFT(x, y, k, v) lift2(item_of(x), k, aims->v[v])
+#include "order/second_pass.h"
 #include "rows/fold_leaf.h"
 #endif
 

@@ -1,8 +1,8 @@
 /* Leaves of more than 64 values that lie in shared memory, by the quarters of a warp, 8 lanes each, four at once.
  *
- * A row of a leaf (docs/order.md) has 32 parts of 16 bytes; lane l of a quarter has parts l, l + 8, l + 16 and l + 24
- * of each, and so the columns of these. They have their values by where they lie and not by their places, which comes
- * to the same: columns moved on together have the same halves. */
+ * A row of a leaf (docs/order.md) has 32 parts of 16 bytes. Lane l of a quarter has parts l, l + 8, l + 16, l + 24 of
+ * each row, and so their columns. Columns are counted from the multiple of 16 bytes before the leaf, not from its first
+ * value. That moves all of them on by the same distance: those that are combined stay as far apart. */
 #ifndef TALLY_SHARED_QUARTERS_H
 #define TALLY_SHARED_QUARTERS_H
 

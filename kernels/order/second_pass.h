@@ -1,0 +1,11 @@
+/* As order/first_pass.h, for the second pass of operators that have one (TALLY_PASSES == 2). `aims` is what the fold's
+ * functions are given. */
+#ifdef TALLY_RECORD
+#error "what folds the columns before has not undone its parameters"
+#endif
+#define TALLY_NAME(name) name##2
+#define TALLY_TYPE_NAME(name) name##2_t
+#define TALLY_RECORD second_t
+#define TALLY_COMBINE combine2
+#define TALLY_NOTHING identity2()
+#define TALLY_LIFT(x, y, k, v) lift2(item_of(x), k, aims->v[v])
