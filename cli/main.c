@@ -50,6 +50,10 @@ static int check_files(const command *wanted, int inputs) {
     return STATUS_DONE;
 }
 
+#define TALLY_ROW(id) || op == TALLY_##id
+static bool takes_ddof(tally_op op) { return false TALLY_WITH_DDOF(TALLY_ROW); }
+#undef TALLY_ROW
+
 static int check_options(const command *wanted, tally_op op) {
     uint64_t ways = wanted->given & (ONLY(BY) | ONLY(OFFSETS) | ONLY(LENGTHS) | ONLY(AXIS));
     if ((ways & (ways - 1)) != 0) {
@@ -68,7 +72,7 @@ static int check_options(const command *wanted, tally_op op) {
     if (wanted->save == NULL && is_given(wanted, OPTION_FIRST)) {
         return misspelt("%s: --first goes with --save", wanted->word);
     }
-    if (is_given(wanted, OPTION_DDOF) && op != TALLY_VAR && op != TALLY_STD && op != TALLY_STATS) {
+    if (is_given(wanted, OPTION_DDOF) && !takes_ddof(op)) {
         return misspelt("%s: --ddof is for var, std and stats", wanted->word);
     }
     switch (op) {

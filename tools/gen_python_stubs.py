@@ -166,7 +166,7 @@ def kind_of(row):
     name, inputs, gives = row[1], row[3], row[5]
     if name == "stats":
         return "Stats"
-    if name in ("var", "std"):
+    if [row[0]] in tables.rows("TALLY_WITH_DDOF"):
         return "Ddof"
     if inputs == "2":
         return "Pair"

@@ -105,6 +105,9 @@
     X(STD, var, TALLY_LAST_ROOT)      \
     X(STATS, stats, TALLY_LAST_PLAIN)
 
+/* Operators that divide by the number of values less tally_options.ddof. */
+#define TALLY_WITH_DDOF(X) X(VAR) X(STD) X(STATS)
+
 /*        id            number  sentence */
 #define TALLY_STATUSES(X)                                                             \
     X(OK, 0, "done")                                                                  \

@@ -13,7 +13,9 @@ PyTypeObject *plan_type, *operator_type, *state_type;
     (OPTIONS | BIT(LENGTHS) | BIT(OFFSETS) | BIT(STARTS) | BIT(ENDS) | BIT(SEGMENT_IDS) | BIT(NUM_SEGMENTS) | \
      BIT(SORTED) | BIT(OUT_OF_RANGE) | BIT(CHECKED) | BIT(PLAN))
 
-static bool takes_ddof(tally_op op) { return op == TALLY_VAR || op == TALLY_STD || op == TALLY_STATS; }
+#define TALLY_ROW(id) || op == TALLY_##id
+static bool takes_ddof(tally_op op) { return false TALLY_WITH_DDOF(TALLY_ROW); }
+#undef TALLY_ROW
 
 typedef PyObject *(*call_function)(tally_op op, PyObject *user, PyObject *const *inputs,
                                    const call_arguments *arguments);
