@@ -59,10 +59,15 @@ enum { kernel_rows_of_few = TALLY_PASSES == 1 };
 #define TALLY_RECORD aim_t
 #define TALLY_FIELDS TALLY_AIM
 #include "cpu/lanes_template.h"
-enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE) TALLY_SECOND(TALLY_SIZE) TALLY_AIM(TALLY_SIZE)) + sizeof(int32_t) };
+enum {
+    kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE) TALLY_SECOND(TALLY_SIZE) TALLY_AIM(TALLY_SIZE)) +
+                       (1 + TALLY_IS_FREE) * sizeof(int32_t)
+};
 #else
 enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
 #endif
+
+enum { kernel_columns = TALLY_IS_FREE ? 1 : TALLY_COLUMNS };
 
 /* Many results at once are finished in vector lanes, the few that need care one by one
  * (kernels/accumulators/integers.h). */

@@ -10,6 +10,49 @@
 #include "accumulators/finalize.h"
 #include "cpu/leaves_template.h"
 
+#if TALLY_IS_FREE
+/* Any order will do: a result has one column, so that lanes stay in the first cache, or as many as make rows of a page.
+ */
+TALLY_INLINE int64_t lane_columns(int64_t rows, int64_t stride, int64_t width) {
+    int64_t columns = 1;
+    if (stride != width) return 1;
+    while (2 * columns * width * TALLY_BYTES <= TALLY_FREE_ROW_BYTES && 2 * columns * TALLY_STRIPES <= rows)
+        columns *= 2;
+    return columns;
+}
+/* Whether four rows can be read together: within a page hardware prefetches for one stream alone. */
+TALLY_INLINE bool are_apart(int64_t stride, int64_t columns) {
+    return columns == 1 || columns * stride * TALLY_BYTES >= TALLY_FREE_ROW_BYTES;
+}
+/* Rows of all columns, `step` values apart, as the first or below the lanes: one, or four in a tree (so gcc adds up
+ * values of 8 bits in 16). */
+TALLY_INLINE TALLY_TARGET void take_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t count, int64_t step,
+                                         const int rows, const bool is_first) {
+    TALLY_FREE_LANES
+    for (int64_t j = 0; j < count; j++) {
+        column_t row[4];
+#pragma GCC unroll 4
+        for (int k = 0; k < rows; k++) row[k] = lift(item_of(x[k * step + j]), item_of(y[k * step + j]));
+        if (rows == 4) row[0] = combine(combine(row[0], row[2]), combine(row[1], row[3]));
+        put(lanes, j, is_first ? row[0] : combine(get(lanes, j), row[0]));
+    }
+}
+TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+                                         int64_t width, int64_t columns) {
+    int64_t r = columns;
+    take_rows(lanes, x, y, columns * width, 0, 1, true);
+    for (; r + 4 * columns <= rows && are_apart(stride, columns); r += 4 * columns)
+        take_rows(lanes, x + r * stride, y + r * stride, columns * width, columns * stride, 4, false);
+    for (int64_t some; r < rows; r += some) {
+        some = rows - r < columns ? rows - r : columns;
+        take_rows(lanes, x + r * stride, y + r * stride, some * width, 0, 1, false);
+    }
+}
+#else
+TALLY_INLINE int64_t lane_columns(int64_t rows, int64_t stride, int64_t width) {
+    (void)stride, (void)width;
+    return TALLY_COLUMNS_OF(rows);
+}
 /* Of f16 no more than a leaf. */
 TALLY_INLINE TALLY_TARGET void fill_some(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t count, bool is_first) {
     TALLY_WIDE_TWO(TALLY_LEAF, count)
@@ -32,6 +75,7 @@ TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const ra
         }
     }
 }
+#endif
 
 #if TALLY_FLOAT && TALLY_NAN == 1
 TALLY_INLINE TALLY_TARGET void count_rows(int32_t *counts, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
@@ -47,7 +91,40 @@ TALLY_INLINE TALLY_TARGET void count_rows(int32_t *counts, const raw_t *x, const
 #define TALLY_COUNT_OF(p) rows
 #endif
 
-#if TALLY_PASSES == 2
+#if TALLY_PASSES == 2 && TALLY_IS_FREE
+/* The same of the second pass, of values that are in the cache by then; `within`: the column of each lane. */
+TALLY_INLINE TALLY_TARGET void take_rows2(lanes2_t lanes, lanes_aim_t aims, const int32_t *within, const raw_t *x,
+                                          int64_t count, int64_t step, int32_t r, int32_t columns, const int rows) {
+    TALLY_FREE_LANES
+    for (int64_t j = 0; j < count; j++) {
+        const aim_t aim = get_aim(aims, j);
+        second_t row[4];
+#pragma GCC unroll 4
+        for (int k = 0; k < rows; k++) row[k] = lift2(item_of(x[k * step + j]), r + k * columns + within[j], aim);
+        if (rows == 4) row[0] = combine2(combine2(row[0], row[1]), combine2(row[2], row[3]));
+        put2(lanes, j, combine2(get2(lanes, j), row[0]));
+    }
+}
+TALLY_INLINE TALLY_TARGET void fill_rows2(lanes2_t lanes, lanes_aim_t aims, int32_t *within, const raw_t *x,
+                                          int64_t rows, int64_t stride, int64_t width, int64_t columns) {
+    int64_t r = 0;
+    while (columns > 1 && columns * width > 1024) columns /= 2; /* each is filled first */
+    for (int64_t c = 0; c < columns; c++)
+        for (int64_t p = 0; p < width; p++) {
+            within[c * width + p] = (int32_t)c;
+            put_aim(aims, c * width + p, get_aim(aims, p));
+            put2(lanes, c * width + p, identity2());
+        }
+    for (; r + 4 * columns <= rows; r += 4 * columns)
+        take_rows2(lanes, aims, within, x + r * stride, columns * width, columns * stride, (int32_t)r, (int32_t)columns,
+                   4);
+    for (int64_t some; r < rows; r += some) {
+        some = rows - r < columns ? rows - r : columns;
+        take_rows2(lanes, aims, within, x + r * stride, some * width, 0, (int32_t)r, 0, 1);
+    }
+    halve_present2(lanes, columns, columns, width);
+}
+#elif TALLY_PASSES == 2
 TALLY_INLINE TALLY_TARGET void fill_some2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t count, int32_t r,
                                           bool is_first) {
     TALLY_WIDE(wide, x, TALLY_LEAF, count)
@@ -103,7 +180,7 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
     const raw_t *x = vx, *y = vy;
     char *scratch = vscratch;
     (void)kernel;
-    int64_t columns = TALLY_COLUMNS_OF(rows);
+    const int64_t columns = lane_columns(rows, stride, width);
     int64_t present = rows < columns ? rows : columns;
     lanes_t lanes = carve(&scratch, present * width);
     int empty = 0, care = 0, flags;
@@ -112,8 +189,14 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
 #endif
 #if TALLY_PASSES == 2
     lanes2_t lanes2 = carve2(&scratch, present * width);
+#if TALLY_IS_FREE
+    lanes_aim_t aims = carve_aim(&scratch, present * width);
+    int32_t *const within = (int32_t *)(void *)scratch;
+    scratch += ((size_t)(present * width) * sizeof *within + 63) & ~(size_t)63;
+#else
     lanes_aim_t aims = carve_aim(&scratch, width);
     if (width < 16 && rows > 1) return narrow_rows(kernel, x, rows, stride, width, first, final, nodes, results);
+#endif
 #else
     (void)first;
 #endif
@@ -125,8 +208,12 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
     halve_present(lanes, columns, present, width);
 #if TALLY_PASSES == 2
     for (int64_t p = 0; p < width; p++) put_aim(aims, p, take_aim(get(lanes, p), TALLY_COUNT_OF(p)));
+#if TALLY_IS_FREE
+    fill_rows2(lanes2, aims, within, x, rows, stride, width, columns);
+#else
     fill_rows2(lanes2, aims, x, rows, stride, width, columns);
     halve_present2(lanes2, columns, present, width);
+#endif
 #define TALLY_LEAF_NODE(p) to_node(get(lanes, p), get_aim(aims, p), get2(lanes2, p), TALLY_COUNT_OF(p), first)
 #else
 #define TALLY_LEAF_NODE(p) to_node(get(lanes, p), TALLY_COUNT_OF(p))
