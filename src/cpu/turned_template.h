@@ -104,12 +104,17 @@ typedef int32_t length_t;
 typedef int64_t length_t;
 #define TALLY_TURN_PIECES tally__turn_8
 #endif
-/* Rows are not many where values are wide. One segment by itself takes about as long as so many quarters of a row. */
-#define TALLY_TURNED_ROWS (TALLY_BYTES <= 2 ? 64 : TALLY_BYTES == 4 ? (TALLY_CHEAP_ROWS ? 32 : 64) : 16)
+/* Rows are not many where values are wide, unless lanes are cheaper by far. One segment by itself takes about as long
+ * as so many quarters of a row. */
+#define TALLY_DEAR_ALONE (TALLY_IS_FREE && sizeof(column_t) >= 4 * TALLY_BYTES)
+#define TALLY_TURNED_ROWS \
+    (TALLY_BYTES <= 2 ? 64 : TALLY_BYTES == 4 ? (TALLY_CHEAP_ROWS ? 32 : 64) : TALLY_DEAR_ALONE ? 32 : 16)
 #if TALLY_BYTES <= 2 && TALLY_IS_FREE
 #define TALLY_QUARTERS_FOR_ONE (TALLY_BYTES == 1 ? 28 : 10)
+#elif TALLY_BYTES == 8
+#define TALLY_QUARTERS_FOR_ONE (TALLY_DEAR_ALONE ? 6 : TALLY_CHEAP_ROWS ? 1 : 2)
 #else
-#define TALLY_QUARTERS_FOR_ONE ((TALLY_BYTES == 2 ? 3 : TALLY_BYTES == 4 ? 2 : 1) << !TALLY_CHEAP_ROWS)
+#define TALLY_QUARTERS_FOR_ONE ((TALLY_BYTES == 2 ? 3 : 2) << !TALLY_CHEAP_ROWS)
 #endif
 #define TALLY_PIECE_VALUES (TALLY_PIECE_BYTES / TALLY_BYTES)
 /* The columns of a small leaf, or one where the order cannot show. */
