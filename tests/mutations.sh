@@ -333,7 +333,7 @@ mutation most-cancelled src/cpu/results_template.h '(left.high > all * 0x1p-40) 
 mutation most-deviations src/cpu/results_template.h '& (a.high == b.high) & (a.low == b.low); /*' '; /*'
 mutation most-ddof src/cpu/results_template.h '& (b->lengths[s] > ddof),' ','
 mutation ranges-across src/cpu/results_template.h 'few_##type(x + s * length, length,' 'few_##type(x + s * length, length - (length == 3),'
-mutation ranges-masked src/cpu/results_template.h 'left > lanes ? left - lanes : 0' '0'
+mutation ranges-masked src/cpu/results_template.h 'left > lanes ? left - lanes : 0' '0' avx512
 mutation plain-too-many src/cpu/exact_plain_template.h 'return offsets[some] - offsets[0] <= most ? some : 0;' 'return some;'
 
 file=kernels/exact_sums/exact.h
