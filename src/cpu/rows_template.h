@@ -109,12 +109,11 @@ TALLY_INLINE TALLY_TARGET void fill_rows2(lanes2_t lanes, lanes_aim_t aims, int3
                                           int64_t rows, int64_t stride, int64_t width, int64_t columns) {
     int64_t r = 0;
     while (columns > 1 && columns * width > 1024) columns /= 2; /* each is filled first */
+    for (int64_t c = 1; c < columns; c++)
+        for (int64_t p = 0; p < width; p++) put_aim(aims, c * width + p, get_aim(aims, p));
     for (int64_t c = 0; c < columns; c++)
-        for (int64_t p = 0; p < width; p++) {
-            within[c * width + p] = (int32_t)c;
-            put_aim(aims, c * width + p, get_aim(aims, p));
-            put2(lanes, c * width + p, identity2());
-        }
+        for (int64_t p = 0; p < width; p++) within[c * width + p] = (int32_t)c;
+    for (int64_t j = 0; j < columns * width; j++) put2(lanes, j, identity2());
     for (; r + 4 * columns <= rows; r += 4 * columns)
         take_rows2(lanes, aims, within, x + r * stride, columns * width, columns * stride, (int32_t)r, (int32_t)columns,
                    4);
