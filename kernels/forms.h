@@ -76,6 +76,8 @@
         K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)          \
     U(EXACT, COLUMNS, "production/exact_columns.h", )                                             \
         K(EXACT, COLUMNS, exact_columns, TALLY_THREADS, tally_columns_work)                       \
+    U(EXACT, ROWS, "production/exact_rows.h", )                                                   \
+        K(EXACT, ROWS, exact_rows, TALLY_THREADS, tally_exact_rows_work)                          \
     U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                      \
         K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1), tally_segments_work)              \
     U(EXACT, FLAT, "production/flat.h", )                                                         \

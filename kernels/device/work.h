@@ -57,6 +57,12 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
 /* Lanes side by side in production/exact_columns.h, at most: as many as have digits in 48 KB of shared memory. */
 #define TALLY_EXACT_COLUMNS_ACROSS_OF(value_bytes, has_sum, has_products) \
     (!(has_products) ? 32 : (value_bytes) == 8 ? 16 >> (has_sum) : (value_bytes) == 4 ? 32 : 32 >> (has_sum))
+/* Rows of a block of production/exact_rows.h, at most: as many as have digits there. And what a lane reads of one
+ * before its sums are full, in shares of 8 parts. */
+#define TALLY_EXACT_ROWS_OF(value_bytes, has_sum, has_products) \
+    (!(has_products) ? ((value_bytes) == 8 ? 64 : 256) : (value_bytes) == 8 ? 32 >> (has_sum) : 128)
+#define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32)
+#define TALLY_EXACT_ROWS_SHARES(value_bytes) (4 * (value_bytes))
 enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16 /* at most, of a power of two */
@@ -155,6 +161,14 @@ typedef struct tally_rows_work {
     tally_results out;
 } tally_rows_work;
 
+/* What becomes of the sums of exact rows. */
+typedef struct tally_row_sums {
+    int32_t are_whole; /* a block has all values of its rows, and makes results */
+    int64_t groups;    /* if not: of each row so many numbers of limbs, to which its chunks are added in turn, */
+    char *nodes;       /* here; or room for one for each warp that makes results: TALLY_SLOT_WARPS of a block */
+    tally_results out; /* out.flags is never NULL */
+} tally_row_sums;
+
 /* Exact rows that lie across others, of outer * length * inner values: production/exact_columns.h. A block has a chunk
  * of the rows of memory, and a panel of the values side by side in each. */
 typedef struct tally_columns_work {
@@ -167,13 +181,26 @@ typedef struct tally_columns_work {
     int32_t log_across; /* lanes side by side */
     int32_t panel;      /* values side by side that a block has, at most */
     int32_t chunk_rows; /* rows that a block has, at most: 256 for each lane */
-    char *nodes;        /* numbers of limbs: */
-    int64_t groups;     /* of each row so many, to which its chunks are added in turn */
-    uint32_t *unsure;   /* NULL, or a bit for each row: a block has all values of its rows, and makes results of those
-                           that it is sure of */
-    tally_results out;  /* out.flags is never NULL */
+    tally_row_sums sums;
     const int32_t *wanted;
 } tally_columns_work;
+
+/* Exact rows of values side by side: production/exact_rows.h. A block has several rows, or a chunk of one or several.
+ * Parts are those of 16 bytes. */
+typedef struct tally_exact_rows_work {
+    const char *x, *y; /* at a multiple of 16 bytes: the array begins `before` values later, */
+    int32_t before;
+    int32_t is_even; /* and no part has values of two rows, or some beside the array */
+    int64_t rows, length;
+    int32_t rows_each;           /* TALLY_EXACT_ROWS_OF, at most */
+    int32_t log_lanes;           /* of a row; a warp has as many rows at once as it has lanes for */
+    int32_t log_copies;          /* log2 of the columns of digits of a row: so many times rows_each have room */
+    int32_t pieces;              /* of a chunk of a row, each by one warp: */
+    int32_t piece_parts;         /* TALLY_EXACT_ROWS_SHARES of 8 for each lane at most */
+    int64_t chunks, chunk_parts; /* of a row */
+    tally_row_sums sums;
+    const int32_t *wanted;
+} tally_exact_rows_work;
 
 /* Offsets and boundaries of tiles: production/partition.h. */
 typedef struct tally_offsets_work {

@@ -124,12 +124,12 @@ TALLY_RARE void put_nothing(const tally_results *out, int64_t s) {
     put_bytes(out, s, result, 0);
 }
 /* The result of a number of limbs, by one lane. It is settled by this. */
-TALLY_LONG void put_node(const tally_segments_work *work, int64_t s, accumulator_t *node) {
+TALLY_LONG void put_node(const tally_results *out, int64_t s, accumulator_t *node) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     settle_accumulator(node);
     const total_t total = total_of(node);
-    round_total(&total, &work->out.final, result);
-    put_bytes(&work->out, s, result, total.n);
+    round_total(&total, &out->final, result);
+    put_bytes(out, s, result, total.n);
 }
 /* ---- segments across tile boundaries ---- */
 

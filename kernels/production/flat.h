@@ -23,7 +23,7 @@
 #include "exact_segments/digits.h"
 #include "exact_segments/whole_segments.h"
 
-/* Whether numbers of limbs are those of rows that production/exact_columns.h adds up. */
+/* Whether numbers of limbs are those of rows that production/exact_rows.h or exact_columns.h adds up. */
 TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
 /* How many there are. */
 TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
@@ -282,7 +282,7 @@ TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {
     gather_nodes(node, node + 1, partition->groups - 1, 1);
     if (tally_lane() != 0) return;
     node->n += partition->row;
-    put_node(work, row, node);
+    put_node(&work->out, row, node);
 }
 
 /* The tiles in which a segment begins that crosses its boundary. */

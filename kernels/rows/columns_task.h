@@ -1,10 +1,13 @@
 /* What a block of production/exact_columns.h has of an array, and a lane of it, and how it is read. */
 #ifndef TALLY_COLUMNS_TASK_H
 #define TALLY_COLUMNS_TASK_H
+#define TALLY_HAS_TASK
 
 #include "order/leaf.h"
 #include "segments/row_begins.h"
+#include "exact_sums/digit_counts.h"
 
+typedef tally_columns_work work_t;
 typedef struct task_t {
     int64_t outer, chunk;
     int64_t first;       /* the number of the first value of the outer index */
@@ -17,23 +20,59 @@ typedef struct task_t {
 } task_t;
 
 /* The place side by side of value v of a lane. */
-TALLY_FN int32_t column_of(const tally_columns_work *work, const task_t *task, int32_t lane, int32_t v) {
+TALLY_FN int32_t place_of(const work_t *work, const task_t *task, int32_t lane, int32_t v) {
     const int32_t its = lane & ((1 << work->log_across) - 1);
     return task->from + (work->is_even ? its * TALLY_PART + v : (v << work->log_across) + its);
 }
 /* How many of the lane's values are at places below a limit. */
-TALLY_FN int32_t values_below(const tally_columns_work *work, const task_t *task, int64_t limit) {
+TALLY_FN int32_t values_below(const work_t *work, const task_t *task, int64_t limit) {
     const int64_t left = limit - task->column,
                   all = work->is_even ? left : (left + (1 << work->log_across) - 1) >> work->log_across;
     return all < 0 ? 0 : all < TALLY_PART ? (int32_t)all : TALLY_PART;
 }
-TALLY_FN int32_t high_of_row(const tally_columns_work *work, const task_t *task, int64_t row) {
+TALLY_FN int32_t high_of_row(const work_t *work, const task_t *task, int64_t row) {
     if (row >= task->end) return 0;
     return row < task->plain_end ? task->high
                                  : values_below(work, task, work->length * work->inner - row * work->width);
 }
+
+/* ---- slots (rows/block_sums.h), and sums (rows/level_sums.h) ---- */
+
+enum {
+    lanes_across = TALLY_EXACT_COLUMNS_ACROSS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),
+    slots = lanes_across * TALLY_PART,
+    between_digits = slots, /* lanes have slots side by side: no two meet in a bank */
+    between_columns = 1,
+    digit_words = all_digits * slots,
+    sums_held = TALLY_PART,                        /* one for each of a lane's values */
+    adds_rest = !(TALLY_IS_F64 && TALLY_HAS_KEYS), /* these have no registers left */
+    log_additions = 8                              /* log2 of the rows that a lane reads, at most */
+};
+TALLY_FN int32_t slot_of_value(int32_t v) { return v * lanes_across + tally_lane() % lanes_across; }
+TALLY_FN int32_t slot_of(const task_t *task, int32_t v) {
+    (void)task;
+    return slot_of_value(v);
+}
+TALLY_FN int32_t copies_of(const work_t *work) {
+    (void)work;
+    return 1;
+}
+TALLY_FN int32_t column_of(const work_t *work, const task_t *task, int32_t v) {
+    (void)work;
+    return slot_of(task, v);
+}
+TALLY_FN int32_t all_of(const task_t *task) { return (1 << task->high) - 1; }
+TALLY_FN int32_t there_of(const work_t *work, const task_t *task, int64_t k, int32_t s) {
+    return (1 << high_of_row(work, task, k + task->sub + s * task->subs)) - 1;
+}
+TALLY_FN int64_t row_of_slot(const work_t *work, const task_t *task, int32_t slot) {
+    const int32_t column = place_of(work, task, slot % lanes_across, slot / lanes_across);
+    if (column >= task->until) return -1;
+    return task->outer * work->inner + (work->width == work->inner ? column : column % (int32_t)work->inner);
+}
+
 /* The block's. False: there is none. */
-TALLY_FN int32_t find_task(const tally_columns_work *work, task_t *task) {
+TALLY_FN int32_t find_task(const work_t *work, task_t *task) {
     const int64_t of_panel = tally_divided(tally_block(), work->panels),
                   panel = tally_block() - of_panel * work->panels;
     task->outer = tally_divided(of_panel, work->chunks);
@@ -44,14 +83,14 @@ TALLY_FN int32_t find_task(const tally_columns_work *work, task_t *task) {
     task->plain_end = task->end - (task->end == work->rows && work->rows * work->width > work->length * work->inner);
     task->from = (int32_t)panel * work->panel;
     task->until = task->from + work->panel < work->width ? task->from + work->panel : (int32_t)work->width;
-    task->column = column_of(work, task, tally_lane(), 0);
+    task->column = place_of(work, task, tally_lane(), 0);
     task->high = values_below(work, task, task->until);
     task->sub = tally_lane() >> work->log_across;
     task->subs = TALLY_WARP >> work->log_across;
     return task->outer < work->outer && task->begin < task->end;
 }
 /* The number in the array of the lane's value 0 in a row. */
-TALLY_FN int64_t first_of(const tally_columns_work *work, const task_t *task, int64_t row) {
+TALLY_FN int64_t first_of(const work_t *work, const task_t *task, int64_t row) {
     return task->first + row * work->width + task->column;
 }
 
@@ -68,8 +107,7 @@ TALLY_RARE part_t read_some_of(const char *values, int64_t stride, int64_t first
 }
 /* The lane's values in 8 rows from number k on, those of a warp one after another. Loads are on their way all at once:
  * what takes longer comes behind them. */
-TALLY_FN void read_parts(const tally_columns_work *work, const task_t *task, int64_t k, const char *values,
-                         share_t *share) {
+TALLY_FN void read_parts(const work_t *work, const task_t *task, int64_t k, const char *values, share_t *share) {
     const int64_t first = first_of(work, task, k + task->sub), plain = task->plain_end - k - task->sub,
                   apart = task->subs * work->width * TALLY_BYTES;
     const char *const at = values + first * TALLY_BYTES;
@@ -100,8 +138,8 @@ TALLY_FN void read_parts(const tally_columns_work *work, const task_t *task, int
 }
 /* So many rows are on their way at once: there are registers for no more. */
 enum { rows_of_values = TALLY_BYTES == 2 ? 4 : TALLY_DEVICE_STRIPES };
-TALLY_FN void read_values(const tally_columns_work *work, const task_t *task, int64_t k, const char *values,
-                          int64_t stride, share_t *share) {
+TALLY_FN void read_values(const work_t *work, const task_t *task, int64_t k, const char *values, int64_t stride,
+                          share_t *share) {
     const tally_source from = tally_source_of(values, stride, TALLY_BYTES);
     const int64_t apart = task->subs * work->width, across = (int64_t)1 << work->log_across;
     int64_t first = first_of(work, task, k + task->sub);
@@ -130,8 +168,7 @@ TALLY_FN void read_values(const tally_columns_work *work, const task_t *task, in
     }
     *share = read;
 }
-TALLY_FN void read_rows(const tally_columns_work *work, const task_t *task, int64_t k, int32_t is_second,
-                        share_t *share) {
+TALLY_FN void read_rows(const work_t *work, const task_t *task, int64_t k, int32_t is_second, share_t *share) {
     const char *const values = is_second ? work->y : work->x;
     if (work->is_even)
         read_parts(work, task, k, values, share);

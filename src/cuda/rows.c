@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "cuda/exact_columns.h"
+#include "cuda/exact_rows.h"
 #include "cuda/units.h"
 #include "cuda/segments.h"
 #include "cuda/shape.h"
@@ -214,6 +214,7 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *segment
     tally__cu_address staging, flags;
     plan p;
     if (tally__are_exact_columns(call, segments)) return tally__reduce_exact_columns(call, segments, report);
+    if (tally__are_exact_rows(call, segments)) return tally__reduce_exact_rows(call, segments, report);
     if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
     TALLY_TRY(plan_rows(call, segments, &p));
     TALLY_TRY(lay_out(call, &p, results, &staging, &flags));

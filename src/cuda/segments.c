@@ -5,7 +5,7 @@
 #include "cuda/segments.h"
 
 #include "cuda/units.h"
-#include "cuda/exact_columns.h"
+#include "cuda/exact_rows.h"
 #include "cuda/groups.h"
 #include "cuda/shape.h"
 #include "segments/partition.h"

@@ -216,6 +216,40 @@ static void test_exact_columns(void **state) {
     }
 }
 
+/* Exact rows of values side by side (kernels/production/exact_rows.h): several at once by a warp, one by a warp, by a
+ * block and by several blocks; rows that begin at any address. */
+static void test_exact_rows(void **state) {
+    const shape ways[] = {{70, 64, 1},
+                          {33, 65, 1},
+                          {19, 255, 1},
+                          {11, 1000, 1},
+                          {9, 1025, 1},
+                          {300, 130, 1},
+                          {3, 4099, 1},
+                          {1, 20011, 1},
+                          {2, 33000, 1},
+                          {1, 150001, 1},
+                          {1, 70, 1},
+                          {5, 16391, 1},
+                          {gpu->multiprocessors * 2 + 1, 700, 1}};
+    enum { WAYS = sizeof ways / sizeof *ways, LONG = 8 };
+    subject s = {.op = -1};
+    (void)state;
+    for (int trial = 0; next_subject(&s); trial++) {
+        if (!is_exact_sum(&s) || !is_float(s.type)) continue;
+        for (int c = 0; c <= ROUNDING; c++)
+            for (int w = 0; w < WAYS; w++) {
+                if ((trial + 5 * c + 3 * w) % (quick                           ? 60
+                                               : backend == TALLY_BACKEND_SIMT ? (w >= LONG ? 48 : 12)
+                                                                               : 1) !=
+                    0)
+                    continue;
+                compare(&s, c, ways[w], trial + c, &layouts[(c + w) % 2 == 0 ? 0 : (trial + c + w) % LAYOUTS],
+                        (c + w) % 3 == 0);
+            }
+    }
+}
+
 /* Sums that are ties but for a value 220 binades below, one in each of many rows. */
 static void test_far_ties(void **state) {
     enum { LENGTH = 131, INNER = 260 };
@@ -360,9 +394,9 @@ static bool is_rows(tally__form form) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),
-                                             cmocka_unit_test(test_data), cmocka_unit_test(test_device_memory),
-                                             cmocka_unit_test(test_exact_columns)};
+    const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes),        cmocka_unit_test(test_ways),
+                                             cmocka_unit_test(test_data),          cmocka_unit_test(test_device_memory),
+                                             cmocka_unit_test(test_exact_columns), cmocka_unit_test(test_exact_rows)};
     const struct CMUnitTest others[] = {cmocka_unit_test(test_far_ties), cmocka_unit_test(test_many),
                                         cmocka_unit_test(test_tiles),    cmocka_unit_test(test_outputs),
                                         cmocka_unit_test(test_halves),   cmocka_unit_test(test_failing_driver)};

@@ -1,0 +1,297 @@
+/* The numbers of a block of production/exact_columns.h or exact_rows.h: in shared memory, each row's in 16-bit digits,
+ * and what becomes of them: results, or numbers of limbs in memory. Behind rows/columns_task.h or rows_task.h, which
+ * define
+ *
+ *     work_t, task_t                    the launch's parameters, and what a block and a lane of it have
+ *     slots                             the rows that a block has at most, each with a slot
+ *     copies_of(work)                   a slot has so many columns of digits, from column slot * copies on
+ *     between_digits, between_columns   how far apart in shared memory digits of a column, and of a digit columns, are
+ *     digit_words                       all of them
+ *     slot_of(task, v)                  the slot of the lane's value v,
+ *     column_of(work, task, v)          and the column that the lane adds it to: 2^13 values at most
+ *     all_of(task)                      a bit for each value v of which the lane has some, as a rule,
+ *     there_of(work, task, k, s)        and for each that part s of a share has
+ *     row_of_slot(work, task, slot)     its row, or -1 */
+#ifndef TALLY_BLOCK_SUMS_H
+#define TALLY_BLOCK_SUMS_H
+
+#ifndef TALLY_HAS_TASK
+#error "include rows/columns_task.h or rows/rows_task.h before"
+#endif
+
+#include "exact_sums/digit_counts.h"
+#include "exact_segments/flat_nodes.h"
+
+/* In `seen`, beside evidence (exact_sums/pair_results.h): some value is there. */
+enum { is_there = 1 << 16 };
+enum { slot_warps = TALLY_SLOT_WARPS(slots) }; /* that have slots */
+/* Digit d of a column is digits[d * between_digits + column * between_columns]. Those of products are behind those of
+ * the sum. */
+typedef struct shared_t {
+    int32_t digits[digit_words];
+    int32_t seen[slots], absent[slots];
+    int32_t first[2][slots], last[2][slots]; /* limbs of the sum, and of that of products, that are not 0: minus the
+                                                first */
+    TALLY_IF_KEYS(int64_t low[slots], high[slots];)
+} shared_t;
+TALLY_FN void clear_block(shared_t *shared) {
+    for (int32_t i = tally_thread(); i < digit_words; i += TALLY_BLOCK) shared->digits[i] = 0;
+    for (int32_t i = tally_thread(); i < slots; i += TALLY_BLOCK) {
+        shared->seen[i] = shared->absent[i] = 0;
+        shared->first[0][i] = shared->first[1][i] = -(1 << 16); /* minus the first */
+        shared->last[0][i] = shared->last[1][i] = -1;
+        TALLY_IF_KEYS(shared->low[i] = INT64_MAX; shared->high[i] = INT64_MIN;)
+    }
+}
+
+/* ---- values to digits ---- */
+
+typedef struct slot_t {
+    int32_t *sum, *products; /* digits */
+} slot_t;
+#define TALLY_PUT_NAME scatter_pair
+#define TALLY_PUT_TYPE slot_t
+#define TALLY_PUT_SUM_DIGITS to->sum
+#define TALLY_PUT_PRODUCT_DIGITS to->products
+#define TALLY_PUT_SUM_COLUMNS between_digits
+#define TALLY_PUT_PRODUCT_COLUMNS between_digits
+#include "exact_sums/pair_to_digits.h"
+
+/* A column's digits of the sum, or of that of products. */
+TALLY_FN int32_t *digits_of(shared_t *shared, int32_t column, int32_t is_product) {
+    return shared->digits + is_product * sum_digits * between_digits + column * between_columns;
+}
+
+/* Of the lane's values, a bit for each: whether something is there; and whether something is not -0. */
+typedef struct found_t {
+    int32_t there, others;
+} found_t;
+
+TALLY_FN int32_t part_is_special(const part_t *part) {
+    int32_t is = 0;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) is |= value_is_special(part->v[v]);
+    return is;
+}
+/* Notes what is infinite or a NaN in a share, and puts zeros in its place. A bit for each of the lane's values of which
+ * some are not left out. */
+TALLY_RARE int32_t note_specials(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
+                                 shared_t *shared) {
+    int32_t all = 0;
+    TALLY_ROLLED
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        int32_t there = there_of(work, task, k, s);
+        if (part_is_special(&x->part[s]) || (TALLY_KERNEL_INPUTS == 2 && part_is_special(&y->part[s]))) {
+            TALLY_ROLLED
+            for (int32_t v = 0; v < TALLY_PART; v++) {
+                TALLY_T *const its_x = &x->part[s].v[v], *const its_y = &y->part[s].v[v];
+                const int32_t is_absent = term_is_absent(*its_x, *its_y), slot = slot_of(task, v);
+                if (!(there >> v & 1) || (!is_absent && !term_is_special(*its_x, *its_y))) continue;
+                if (is_absent)
+                    tally_add32(&shared->absent[slot], 1), there ^= 1 << v;
+                else
+                    tally_or32(&shared->seen[slot], evidence_of(*its_x, *its_y));
+                clear_term(its_x, its_y, is_absent);
+            }
+        }
+        all |= there;
+    }
+    return all;
+}
+
+/* The lane's values of a share, which no levels hold, to its digits. All are finite. A bit for each of
+ * which some are not -0. */
+TALLY_RARE int32_t scatter_share(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
+                                 shared_t *shared) {
+    int32_t others = 0;
+    notes_t notes = no_notes();
+    TALLY_ROLLED
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        const int32_t there = there_of(work, task, k, s);
+        TALLY_ROLLED
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            const TALLY_T its_x = x->part[s].v[v], its_y = TALLY_KERNEL_INPUTS == 1 ? its_x : y->part[s].v[v];
+            const int32_t column = column_of(work, task, v);
+            slot_t digits = {digits_of(shared, column, 0), digits_of(shared, column, 1)};
+            if (!(there >> v & 1)) continue;
+            scatter_pair(&notes, &digits, its_x, its_y);
+            others |= value_is_other(its_x, its_y) << v;
+        }
+    }
+    return others;
+}
+/* Adds d * 2^offset, in units of the origin; what stands below these is 0. */
+TALLY_FN void scatter_count(int32_t *digits, int64_t d, int32_t offset) {
+    if (d == 0) return;
+    d = tally_from_origin(d, &offset);
+    tally_scatter(digits, between_digits, (uint64_t)(d < 0 ? -d : d), d < 0, offset, 5);
+}
+
+/* ---- what becomes of a slot's digits ---- */
+
+/* Makes limbs of a number's digits, for so many slots, by all threads, and notes which are not 0. Limb i lies in the
+ * place of digits 2 i and 2 i + 1 of a slot's first column. */
+TALLY_FN void make_limbs(int32_t *digits, int32_t limbs, int32_t rows, int32_t copies, int32_t *first, int32_t *last) {
+    TALLY_ROLLED
+    for (int32_t k = tally_thread(); k < limbs * rows; k += TALLY_BLOCK) {
+        const int32_t i = k / rows, slot = k - i * rows;
+        int32_t *const its = digits + 2 * i * between_digits + slot * copies * between_columns;
+        int64_t limb = 0;
+        TALLY_ROLLED
+        for (int32_t c = 0; c < copies; c++) {
+            const int32_t *const at = its + c * between_columns;
+            limb += at[0] + (int64_t)at[between_digits] * 65536;
+        }
+        its[0] = (int32_t)limb;
+        its[between_digits] = (int32_t)(limb >> 32);
+        if (limb == 0) continue;
+        tally_max32(&first[slot], -i);
+        tally_max32(&last[slot], i);
+    }
+}
+TALLY_FN int64_t limb_of(const int32_t *digits, int32_t i) {
+    return (int64_t)((uint64_t)(uint32_t)digits[(2 * i + 1) * between_digits] << 32 |
+                     (uint32_t)digits[2 * i * between_digits]);
+}
+/* A slot's limbs of the sum, or of that of products. */
+TALLY_FN int32_t *number_of(const work_t *work, shared_t *shared, int32_t slot, int32_t is_product) {
+    return digits_of(shared, slot * copies_of(work), is_product);
+}
+/* Adds them to limbs in memory. */
+TALLY_FN void drain_number(const int32_t *digits, int32_t first, int32_t last, int64_t *limbs) {
+    int64_t carry = 0; /* so that a limb may take 2^30 numbers */
+    TALLY_ROLLED
+    for (int32_t i = first; i <= last; i++) {
+        const int64_t all = limb_of(digits, i) + carry, is_large = (all + ((int64_t)1 << 32)) >> 33 != 0,
+                      own = is_large ? all & 0xffffffff : all;
+        carry = is_large ? all >> 32 : 0;
+        if (own != 0) tally_add64(limbs + i, own);
+    }
+    if (carry != 0) tally_add64(limbs + last + 1, carry);
+}
+/* Their sum as a pair of doubles, in units of 2^(32 * *unit): digits of 32 bits in [-2^31, 2^31), of which the first
+ * that is not 0 leads. It and three more are doubles, and a quarter of a unit stands for what is left. */
+TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t last, int32_t *unit) {
+    enum { MOST = 5, CARRIES = 2 };
+    double a = 0, b = 0, c = 0, d = 0, left = 0;
+    int64_t carry = 0;
+    int32_t zeros = 0;
+    *unit = 0;
+    TALLY_ROLLED
+    for (int32_t i = first; i <= last + CARRIES; i++, zeros++) {
+        const int64_t all = carry + (i <= last ? limb_of(digits, i) : 0);
+        carry = (all + ((int64_t)1 << 31)) >> 32;
+        const double digit = (double)tally_apart(all, (int64_t)((uint64_t)carry << 32));
+        if (digit == 0) continue;
+        TALLY_ROLLED
+        for (int32_t k = zeros < MOST ? zeros : MOST; k >= 0; k--) {
+            left = d != 0 ? d : left;
+            d = c, c = b, b = a, a = 0;
+        }
+        a = digit;
+        zeros = -1;
+        *unit = i - 3;
+    }
+    d += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
+    return tally_four_sum(a * 0x1p96, b * 0x1p64, c * 0x1p32, d);
+}
+/* A pair in units of 2^unit, in those of 2^power. False: it may be out of a double's range. */
+TALLY_FN int32_t scale_pair(tally_pair *p, int32_t unit, int32_t power) {
+    enum { REACH = 700 };
+    const int32_t by = unit - power, is_in_reach = by > -REACH && by < REACH;
+    const double factor = tally_from_bits_f64((int64_t)((is_in_reach ? by : 0) + 1023) << 52);
+    p->high *= factor;
+    p->low *= factor;
+    return is_in_reach || p->high == 0;
+}
+TALLY_FN noted_t noted_in_slot(shared_t *shared, int32_t slot) {
+    noted_t noted = nothing_noted();
+    noted.seen = shared->seen[slot] & ~is_there;
+    noted.absent = shared->absent[slot];
+    TALLY_IF_KEYS(noted.low = shared->low[slot]; noted.high = shared->high[slot];)
+    return noted;
+}
+/* The result of a slot by pairs of doubles. False: they are not certain. */
+TALLY_FN int32_t put_pairs(const work_t *work, shared_t *shared, int32_t slot, const noted_t *noted, int64_t present,
+                           int64_t row) {
+    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+    int32_t unit = 0, products_unit = 0, is_in_reach = 1;
+    in_pairs_t a;
+    __builtin_memset(&a, 0, sizeof a);
+    a.present = present;
+    a.seen = noted->seen;
+    TALLY_IF_KEYS(a.low = (TALLY_K)noted->low; a.high = (TALLY_K)noted->high;)
+    TALLY_IF_SUM(
+        a.sum = pair_of_limbs(number_of(work, shared, slot, 0), -shared->first[0][slot], shared->last[0][slot], &unit);
+        unit = 32 * unit + TALLY_ORIGIN;)
+    TALLY_IF_PRODUCTS(a.products = pair_of_limbs(number_of(work, shared, slot, 1), -shared->first[1][slot],
+                                                 shared->last[1][slot], &products_unit);
+                      products_unit = 32 * products_unit + 2 * TALLY_ORIGIN;)
+    if (TALLY_IS_F64) { /* near 1, where squares neither overflow nor become subnormal */
+        a.products_power = TALLY_HAS_PRODUCTS ? (products_unit + 96) & ~1 : 0;
+        a.power = TALLY_HAS_PRODUCTS ? a.products_power >> 1 : unit + 96;
+    }
+    TALLY_IF_SUM(is_in_reach &= scale_pair(&a.sum, unit, a.power);)
+    TALLY_IF_PRODUCTS(is_in_reach &= scale_pair(&a.products, products_unit, a.products_power);)
+    if (!is_in_reach || !finalize_pairs(&a, &work->sums.out.final, result)) return 0;
+    put_bytes(&work->sums.out, row, result, present);
+    return 1;
+}
+/* The result of a row that pairs do not decide: of all of its limbs, in memory, where each warp has room for a node. */
+TALLY_RARE void put_limbs_of(const work_t *work, shared_t *shared, int32_t slot, int64_t row) {
+    accumulator_t *const node = (accumulator_t *)(void *)work->sums.nodes + (tally_block() * slot_warps + tally_warp());
+    const noted_t noted = noted_in_slot(shared, slot);
+    clear_accumulator(node);
+    TALLY_IF_SUM(for (int32_t i = -shared->first[0][slot]; i <= shared->last[0][slot]; i++)
+                     node->sum[TALLY_EVIDENCE + i] = limb_of(number_of(work, shared, slot, 0), i);)
+    TALLY_IF_PRODUCTS(for (int32_t i = -shared->first[1][slot]; i <= shared->last[1][slot]; i++)
+                          node->products[TALLY_EVIDENCE + i] = limb_of(number_of(work, shared, slot, 1), i);)
+    deposit_noted(&noted, 1, node);
+    node->n += work->length;
+    put_node(&work->sums.out, row, node);
+}
+/* The block has all values of its rows: a lane makes a result of a slot. All lanes of the warp take part; those without
+ * a slot have row -1. */
+TALLY_FN void put_results(const work_t *work, shared_t *shared, int32_t slot, int64_t row) {
+    int32_t is_left = 0;
+    if (row >= 0) {
+        const noted_t noted = noted_in_slot(shared, slot);
+        const int64_t present = work->length - noted.absent;
+        if (present == 0)
+            put_nothing(&work->sums.out, row);
+        else
+            is_left = !put_pairs(work, shared, slot, &noted, present, row);
+    }
+    for (uint32_t left = tally_ballot(is_left); left != 0; left &= left - 1) { /* one after another */
+        if (tally_lane() == __builtin_ffs((int32_t)left) - 1) put_limbs_of(work, shared, slot, row);
+        tally_warp_barrier();
+    }
+}
+/* The block has some of them. */
+TALLY_FN void drain_slot(const work_t *work, const task_t *task, shared_t *shared, int32_t slot, int64_t row) {
+    accumulator_t *const node =
+        (accumulator_t *)(void *)work->sums.nodes + (row * work->sums.groups + task->chunk % work->sums.groups);
+    const noted_t noted = noted_in_slot(shared, slot);
+    TALLY_IF_SUM(drain_number(number_of(work, shared, slot, 0), -shared->first[0][slot], shared->last[0][slot],
+                              node->sum + TALLY_EVIDENCE);)
+    TALLY_IF_PRODUCTS(drain_number(number_of(work, shared, slot, 1), -shared->first[1][slot], shared->last[1][slot],
+                                   node->products + TALLY_EVIDENCE);)
+    deposit_noted(&noted, (shared->seen[slot] & is_there) != 0, node);
+}
+/* By all threads, behind a barrier: what becomes of so many slots. */
+TALLY_FN void put_block(const work_t *work, const task_t *task, int32_t rows, shared_t *shared) {
+    const int32_t copies = copies_of(work);
+    TALLY_IF_SUM(make_limbs(digits_of(shared, 0, 0), TALLY_LIMBS, rows, copies, shared->first[0], shared->last[0]);)
+    TALLY_IF_PRODUCTS(
+        make_limbs(digits_of(shared, 0, 1), TALLY_PRODUCT_LIMBS, rows, copies, shared->first[1], shared->last[1]);)
+    tally_barrier();
+    if (tally_warp() >= slot_warps) return;
+    const int32_t slot = tally_thread();
+    const int64_t row = slot < slots ? row_of_slot(work, task, slot) : -1;
+    if (work->sums.are_whole)
+        put_results(work, shared, slot, row);
+    else if (row >= 0)
+        drain_slot(work, task, shared, slot, row);
+}
+
+#endif

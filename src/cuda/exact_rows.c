@@ -1,0 +1,258 @@
+/* Exact rows (kernels/production/exact_rows.h, exact_columns.h): how blocks share the array, and the launches. Numbers
+ * of limbs in memory are emptied, added to, and rounded; the first and the last kernel are those of segments
+ * (kernels/production/flat.h). */
+#include "cuda/exact_rows.h"
+
+#include "cuda/units.h"
+#include "cuda/shape.h"
+
+enum {
+    BLOCKS = 2,       /* of a multiprocessor */
+    MOST_GROUPS = 64, /* numbers of limbs of a row, */
+    NODES = 1024      /* so that there are so many: blocks seldom meet */
+};
+static int64_t groups_of(int64_t rows, int64_t chunks) {
+    return tally__least(tally__least(NODES / rows + 1, MOST_GROUPS), chunks);
+}
+
+/* ---- rows that lie across others ---- */
+
+enum {
+    MOST_ROWS = 256, /* of a lane in one chunk: kernels/production/exact_columns.h counts on it */
+    LEAST_ROWS = 8,  /* chunks are halved down to these, until a multiprocessor has BLOCKS */
+    ALONE_ROWS = 32  /* so few rows of a lane are never divided, which saves launches */
+};
+
+bool tally__are_exact_columns(const tally__call *call, const tally_segments *segments) {
+    enum { FEW = 8, LEAST = 8 };
+    const bool are_few = segments->count * segments->inner <= FEW * (int64_t)call->gpu->multiprocessors;
+    return call->spec->exact && call->spec->user == NULL && segments->inner > 1 &&
+           segments->length > (are_few ? LEAST : TALLY__SHORT_ROW);
+}
+
+/* Values side by side of a block. */
+static int64_t most_columns(const tally__geometry *sizes) {
+    const int64_t bytes = (int64_t)sizes->value_bytes;
+    return TALLY_EXACT_COLUMNS_ACROSS_OF(bytes, sizes->adds_values, sizes->adds_products) * (16 / bytes);
+}
+/* Rows of memory: whether 16 bytes can be read at once, how many are read as one, and how many values side by side a
+ * block has. */
+static void shape_rows(const tally__call *c, tally_columns_work *work) {
+    const tally__geometry sizes = tally__geometry_of(c->spec);
+    const int64_t bytes = (int64_t)sizes.value_bytes, part = 16 / bytes, values = work->length * work->inner,
+                  most = most_columns(&sizes);
+    const bool is_packed = ((uintptr_t)work->x | (uintptr_t)work->y) % 16 == 0 && work->x_stride == bytes &&
+                           work->y_stride == bytes && (work->outer == 1 || values % part == 0);
+    int64_t together = 1; /* rows that begin as evenly as the first */
+    while (work->inner * together % part != 0) together *= 2;
+    work->is_even = is_packed && (together == 1 || work->inner * together <= most);
+    if (!work->is_even) together = 1;
+    const int64_t times = most / (work->inner * together);
+    work->width = work->inner * (times > 0 ? together * times : 1);
+    work->rows = tally__over(values, work->width);
+    work->panels = tally__over(work->width, most);
+    work->panel = (int32_t)(tally__over(tally__over(work->width, work->panels), part) * part);
+    work->log_across = tally__log_above(work->panel / part);
+}
+static void divide_rows(const tally__call *c, tally_columns_work *work) {
+    const int64_t at_once = TALLY_TILE_WARPS * (32 >> work->log_across),
+                  busy = BLOCKS * (int64_t)c->gpu->multiprocessors;
+    int64_t each = MOST_ROWS;
+    if (tally__over(work->rows, at_once) > ALONE_ROWS)
+        while (each > LEAST_ROWS && work->outer * work->panels * tally__over(work->rows, each * at_once) < busy)
+            each /= 2;
+    work->chunk_rows = (int32_t)(each * at_once);
+    work->chunks = tally__over(work->rows, work->chunk_rows);
+    work->sums.groups = groups_of(work->outer * work->inner, work->chunks);
+}
+/* Whether a block has all values of its rows, and one slot for each: then it makes results. */
+static bool are_whole(const tally__call *c, const tally_columns_work *work) {
+    const tally__geometry sizes = tally__geometry_of(c->spec);
+    return work->chunks == 1 && work->width == work->inner &&
+           (16 / (int64_t)sizes.value_bytes) << work->log_across == most_columns(&sizes);
+}
+
+/* ---- rows of values side by side ---- */
+
+enum {
+    SHARE = 8,              /* parts of 16 bytes that a lane reads at once */
+    MOST_BYTES = 256 << 10, /* of a block */
+    LEAST_BYTES = 64 << 10
+};
+
+static bool are_packed(const tally__call *call) {
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
+    const uintptr_t x = (uintptr_t)call->in.x, y = (uintptr_t)call->in.y;
+    return call->in.x_stride == bytes && call->in.y_stride == bytes && x % (uintptr_t)bytes == 0 &&
+           (call->spec->inputs == 1 || x % 16 == y % 16);
+}
+static int64_t most_rows(const tally__geometry *sizes) {
+    return TALLY_EXACT_ROWS_OF((int64_t)sizes->value_bytes, sizes->adds_values, sizes->adds_products);
+}
+/* Measured (docs/design/012): segments of tiles are faster for short rows, and of sums alone for longer ones; but they
+ * take more launches, which small arrays would wait for. */
+bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments) {
+    enum { LEAST_VALUES = 64, SMALL_ARRAY = 8 << 20, SMALL_SUM = 128 << 20, SHORT = 1536, SHORT_SUM = 7 << 10 };
+    const tally__geometry sizes = tally__geometry_of(call->spec);
+    const int64_t bytes = segments->length * (int64_t)sizes.value_bytes, all = segments->count * bytes;
+    const bool is_sum = tally__is_sum_alone(call->spec) && !call->spec->final.mean && all > SMALL_SUM,
+               is_narrow_dot = call->spec->inputs == 2 && sizes.value_bytes == 2;
+    if (!call->spec->exact || call->spec->user != NULL || segments->inner > 1 || !are_packed(call)) return false;
+    if (all <= SMALL_ARRAY) return segments->length >= LEAST_VALUES;
+    return !is_narrow_dot && bytes >= (is_sum ? SHORT_SUM : SHORT) && most_rows(&sizes) * bytes >= LEAST_BYTES;
+}
+
+/* The rows of a block, of `most` columns of digits, and columns of each: as many bytes as keep all blocks busy, and no
+ * column with more values than it holds. */
+static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t parts, int64_t most, int64_t busy) {
+    enum { COLUMN_VALUES = 1 << 13, LOG_LANES = 5 };
+    const int64_t at_once = 32 >> work->log_lanes, round = at_once * TALLY_TILE_WARPS,
+                  mean = work->rows * parts * 16 / busy,
+                  bytes = mean < LEAST_BYTES ? LEAST_BYTES : tally__least(mean, MOST_BYTES);
+    int64_t rows = tally__least(tally__over(bytes, parts * 16), tally__over(work->rows, busy));
+    rows = rows > round ? tally__over(rows, round) * round : tally__over(rows, at_once) * at_once;
+    rows = tally__least(rows, most);
+    work->log_copies = 0;
+    for (;; rows = tally__over(rows, 2)) {
+        while (work->log_copies < LOG_LANES && rows << (work->log_copies + 1) <= most) work->log_copies++;
+        if (rows == 1 || parts * part_values <= (int64_t)COLUMN_VALUES << work->log_copies) break;
+    }
+    work->rows_each = (int32_t)rows;
+    work->chunk_parts = tally__least(parts, ((int64_t)COLUMN_VALUES << work->log_copies) / part_values);
+}
+/* The pieces of a chunk: as equal as can be, and a warp has as many as another. */
+static void cut_chunk(tally_exact_rows_work *work, int64_t value_bytes) {
+    enum { ENOUGH = 4 * TALLY_TILE_WARPS }; /* with so many the rest is little */
+    const int64_t lanes = 1 << work->log_lanes, stripes = tally__over(work->chunk_parts, lanes),
+                  groups = tally__over(work->rows_each, 32 / lanes);
+    int64_t pieces = tally__over(stripes, SHARE * TALLY_EXACT_ROWS_SHARES(value_bytes));
+    while (groups * pieces % TALLY_TILE_WARPS != 0 && groups * pieces < ENOUGH && pieces * SHARE < stripes) pieces++;
+    work->piece_parts = (int32_t)(tally__over(stripes, pieces) * lanes);
+    work->pieces = (int32_t)tally__over(work->chunk_parts, work->piece_parts);
+}
+/* The chunks of a row. */
+static void cut_rows(const tally__call *c, tally_exact_rows_work *work) {
+    const tally__geometry sizes = tally__geometry_of(c->spec);
+    const int64_t bytes = (int64_t)sizes.value_bytes, part = 16 / bytes,
+                  busy = BLOCKS * (int64_t)c->gpu->multiprocessors,
+                  parts = tally__over(work->length + (work->is_even ? 0 : part - 1), part);
+    work->log_lanes = (int32_t)tally__least(5, tally__log_above(tally__over(parts, SHARE)));
+    const int64_t share = SHARE << work->log_lanes;
+    share_rows(work, part, parts, most_rows(&sizes), busy);
+    while (tally__over(work->rows, work->rows_each) * tally__over(parts, work->chunk_parts) < busy &&
+           work->chunk_parts > 4 * TALLY_TILE_WARPS * share)
+        work->chunk_parts = tally__over(tally__over(work->chunk_parts, 2), share) * share;
+    work->chunks = tally__over(parts, work->chunk_parts);
+    cut_chunk(work, bytes);
+    work->sums.groups = groups_of(work->rows, work->chunks);
+    work->sums.are_whole = work->chunks == 1;
+}
+
+/* ---- launches ---- */
+
+/* A launch of either kernel; its parameters, among them `sums`. */
+typedef struct exact_launch {
+    tally__form form;
+    const void *work;
+    size_t work_bytes;
+    tally_row_sums *sums;
+    int64_t rows, length, blocks;
+    int64_t slots; /* rows of a block, at most */
+} exact_launch;
+
+/* The numbers of limbs, for the kernels that empty and round them. */
+static tally_segments_work numbers_of(const tally__call *c, const exact_launch *l) {
+    return (tally_segments_work){.nodes = l->sums->nodes,
+                                 .out = l->sums->out,
+                                 .partition = {.count = l->rows, .groups = l->sums->groups, .row = l->length},
+                                 .wanted = c->wanted};
+}
+static tally_status launch(const tally__call *c, const exact_launch *l) {
+    const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
+                  finishing = l->sums->groups > 1 ? TALLY_TILE_WARPS : TALLY_FINISHED_OF(node_bytes), /* by a block */
+        clearing = tally__over(l->rows * l->sums->groups, TALLY_TILE_WARPS), most = 8 * c->gpu->multiprocessors;
+    const bool are_whole = l->sums->are_whole != 0;
+    const tally_segments_work numbers = numbers_of(c, l);
+    tally__loaded kernel, flat;
+    TALLY_CHECK(l->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, l->form, &kernel));
+    if (!are_whole) {
+        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
+        TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, tally__least(clearing, most), TALLY_START_BEHIND,
+                                     &numbers));
+    }
+    TALLY_TRY(tally__launch_kernel(c, &kernel, kernel.first, l->blocks,
+                                   are_whole ? TALLY_START_BEHIND : TALLY_START_EARLY, l->work, l->work_bytes));
+    return are_whole ? TALLY_OK
+                     : tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(l->rows, finishing),
+                                          TALLY_START_EARLY, &numbers);
+}
+static tally_status reduce(tally__call *c, const exact_launch *l, tally__report *report) {
+    const tally__form forms[] = {l->form, TALLY_FORM_FLAT};
+    const bool are_whole = l->sums->are_whole != 0, asks = !c->sink_on_device || c->spec->options.checked;
+    const int64_t nodes = are_whole ? l->blocks * TALLY_SLOT_WARPS(l->slots) : l->rows * l->sums->groups;
+    uint64_t bytes = 0;
+    int64_t node_bytes;
+    TALLY_CHECK(!__builtin_mul_overflow(nodes, (int64_t)tally__geometry_of(c->spec).node_size, &node_bytes), NO_MEMORY,
+                "%lld rows are more than a GPU has memory for", (long long)l->rows);
+    const uint64_t at_flags = tally__take(&bytes, sizeof *l->sums->out.flags),
+                   at_nodes = tally__take(&bytes, node_bytes),
+                   at_results = tally__take(&bytes, tally__staging_bytes(c, l->rows));
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
+    const tally__cu_address flags = asks || !are_whole ? c->scratch.nodes + at_flags : 0,
+                            staging = c->scratch.nodes + at_results;
+    l->sums->nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
+    l->sums->out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
+    TALLY_TRY(tally__call_prepare(c, forms, are_whole ? 1 : 2));
+    if (flags != 0)
+        TALLY_TRY(tally__gpu_check(
+            c->gpu->driver, c->gpu->driver->fill(flags, 0, sizeof *l->sums->out.flags, c->stream), "clear a word"));
+    TALLY_TRY(launch(c, l));
+    return tally__call_finalize(c, staging, l->rows, flags, report);
+}
+
+tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *segments, tally__report *report) {
+    const tally__geometry sizes = tally__geometry_of(c->spec);
+    tally_columns_work work = {.x = c->in.x,
+                               .y = c->in.y,
+                               .x_stride = c->in.x_stride,
+                               .y_stride = c->in.y_stride,
+                               .outer = segments->count,
+                               .length = segments->length,
+                               .inner = segments->inner,
+                               .wanted = c->wanted};
+    shape_rows(c, &work);
+    divide_rows(c, &work);
+    work.sums.are_whole = are_whole(c, &work);
+    const exact_launch l = {.form = TALLY_FORM_COLUMNS,
+                            .work = &work,
+                            .work_bytes = sizeof work,
+                            .sums = &work.sums,
+                            .rows = segments->count * segments->inner,
+                            .length = segments->length,
+                            .blocks = work.outer * work.panels * work.chunks,
+                            .slots = most_columns(&sizes)};
+    return reduce(c, &l, report);
+}
+tally_status tally__reduce_exact_rows(tally__call *c, const tally_segments *segments, tally__report *report) {
+    const tally__geometry sizes = tally__geometry_of(c->spec);
+    const int64_t bytes = (int64_t)sizes.value_bytes, begin = (int64_t)((uintptr_t)c->in.x % 16);
+    tally_exact_rows_work work = {.x = c->in.x - begin,
+                                  .y = c->in.y - begin,
+                                  .before = (int32_t)(begin / bytes),
+                                  .rows = segments->count,
+                                  .length = segments->length,
+                                  .is_even = begin == 0 && segments->length * bytes % 16 == 0,
+                                  .wanted = c->wanted};
+    cut_rows(c, &work);
+    const exact_launch l = {.form = TALLY_FORM_ROWS,
+                            .work = &work,
+                            .work_bytes = sizeof work,
+                            .sums = &work.sums,
+                            .rows = work.rows,
+                            .length = work.length,
+                            .blocks = tally__over(work.rows, work.rows_each) * work.chunks,
+                            .slots = most_rows(&sizes)};
+    return reduce(c, &l, report);
+}

@@ -1,0 +1,17 @@
+/* Exact rows on a GPU. */
+#ifndef TALLY_CUDA_EXACT_ROWS_H
+#define TALLY_CUDA_EXACT_ROWS_H
+
+#include "cuda/call.h"
+
+enum { TALLY__SHORT_ROW = 128 }; /* values of an exact row that a thread has alone, where rows lie across others */
+
+/* Whether rows lie across others and are longer than that; or few, which take fewer launches so. */
+bool tally__are_exact_columns(const tally__call *call, const tally_segments *segments);
+tally_status tally__reduce_exact_columns(tally__call *call, const tally_segments *segments, tally__report *report);
+
+/* Whether rows are long ones of values side by side. */
+bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments);
+tally_status tally__reduce_exact_rows(tally__call *call, const tally_segments *segments, tally__report *report);
+
+#endif
