@@ -55,7 +55,8 @@ TALLY_RARE void flush_values(int32_t high, const level_sums_t *a, const ruler_t 
     for (int32_t v = 0; v < high; v++) {
         TALLY_UNROLL
         for (int32_t k = 0; k < levels_held; k++)
-            scatter_level(shared, slot_of_value(v), k >= values_held, unit_of_level(ruler, k), counted(a, ruler, v, k));
+            scatter_level(shared, slot_of_value(v), k >= values_held, unit_of_level(ruler, k), power_of(a),
+                          counted(a, ruler, v, k));
     }
 }
 TALLY_FN void flush_levels(const task_t *task, const level_sums_t *a, const ruler_t *ruler, shared_t *shared) {
@@ -92,6 +93,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_columns, tally_columns_work, TALLY_RESIDEN
     found_t found = {0, 0};
     if (!find_task(&work, &task)) return;
     forget_levels(&ruler);
+    set_power(&sums, 0);
     begin_levels(&sums, &ruler);
     begin_keys(&sums);
     clear_block(shared);

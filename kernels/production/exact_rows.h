@@ -51,7 +51,7 @@ TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_s
         TALLY_UNROLL
         for (int32_t k = 0; k < levels_held; k++)
             if (k == mine) count = all[k], unit = unit_of_level(ruler, k);
-        scatter_level(shared, column_of(work, task, 0), mine >= values_held, unit, count);
+        scatter_level(shared, column_of(work, task, 0), mine >= values_held, unit, power_of(a), count);
     }
 }
 
@@ -141,6 +141,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_rows, tally_exact_rows_work, TALLY_RESIDEN
     level_sums_t sums;
     find_task(&work, &task);
     forget_levels(&ruler);
+    set_power(&sums, 0);
     clear_block(shared);
     tally_barrier();
     TALLY_ROLLED

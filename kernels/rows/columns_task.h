@@ -2,6 +2,7 @@
 #ifndef TALLY_COLUMNS_TASK_H
 #define TALLY_COLUMNS_TASK_H
 #define TALLY_HAS_TASK
+#define TALLY_SCALES (TALLY_IS_F64 && TALLY_HAS_PRODUCTS)
 
 #include "order/leaf.h"
 #include "segments/row_begins.h"

@@ -4,6 +4,7 @@
  *
  *     sums_held      a lane has so many sums, to which it adds its values in turn
  *     log_additions  log2 of what is added to one, at most
+ *     TALLY_SCALES   f64 are scaled where levels hold their products only so
  *     adds_rest      of a share with infinities or NaNs, the rest goes to levels if these hold it; if not, to digits */
 #ifndef TALLY_LEVEL_SUMS_H
 #define TALLY_LEVEL_SUMS_H
@@ -25,10 +26,26 @@ enum {
     levels_held = values_held + products_held
 };
 
+/* Products of f64 may overflow, or have bits that no double has. Then levels count values times 2^600 or 2^-600. */
+enum { scaling_power = 600 };
 typedef struct level_sums_t {
     double at[sums_held][levels_held];
+#if TALLY_SCALES
+    int32_t power; /* values are counted times 2^power */
+#endif
     TALLY_IF_KEYS(TALLY_K low[sums_held], high[sums_held];)
 } level_sums_t;
+
+#if TALLY_SCALES
+TALLY_FN int32_t power_of(const level_sums_t *a) { return a->power; }
+TALLY_FN void set_power(level_sums_t *a, int32_t power) { a->power = power; }
+#else
+TALLY_FN int32_t power_of(const level_sums_t *a) {
+    (void)a;
+    return 0;
+}
+TALLY_FN void set_power(level_sums_t *a, int32_t power) { (void)a, (void)power; }
+#endif
 
 TALLY_FN int32_t unit_of_level(const ruler_t *ruler, const int32_t k) {
     TALLY_IF_SUM(if (k < values_held) return ruler->sum.unit[k];)
@@ -52,8 +69,9 @@ TALLY_FN int64_t counted(const level_sums_t *a, const ruler_t *ruler, const int3
     return tally_moved(a->at[v][k], unit_of_level(ruler, k));
 }
 /* Adds such a count to the digits of a column. */
-TALLY_FN void scatter_level(shared_t *shared, int32_t column, int32_t is_product, int32_t unit, int64_t count) {
-    scatter_count(digits_of(shared, column, is_product), count, unit - (is_product ? 2 : 1) * TALLY_ORIGIN);
+TALLY_FN void scatter_level(shared_t *shared, int32_t column, int32_t is_product, int32_t unit, int32_t power,
+                            int64_t count) {
+    scatter_count(digits_of(shared, column, is_product), count, unit - (is_product ? 2 : 1) * (TALLY_ORIGIN + power));
 }
 /* The kernel's: notes which of the lane's values in a share of a certain extent are not -0; and what has been counted
  * goes to digits, before levels change. */
@@ -64,7 +82,8 @@ TALLY_FN void flush_early(const work_t *work, const task_t *task, const level_su
 
 /* Adds `stripes` parts that the levels hold, of which so many are in use. */
 TALLY_FN void add_share(level_sums_t *a, const share_t *x, const share_t *y, int32_t stripes, const int32_t values,
-                        const int32_t products) {
+                        const int32_t products, const int32_t is_scaled) {
+    const double factor = is_scaled ? tally_from_bits_f64((int64_t)(power_of(a) + 1023) << 52) : 1;
     (void)y;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
@@ -72,27 +91,75 @@ TALLY_FN void add_share(level_sums_t *a, const share_t *x, const share_t *y, int
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++) {
             double *const at = a->at[v % sums_held];
-            if (values > 0) tally_put_term(at, term_in_double(x->part[s].v[v]), 0, values);
+            double term = term_in_double(x->part[s].v[v]), p = (double)value_of(x->part[s].v[v]),
+                   q = (double)value_of(y->part[s].v[v]);
+            if (is_scaled) term *= factor, p *= factor, q *= factor;
+            if (values > 0) tally_put_term(at, term, 0, values);
             if (products == 0) continue;
-            const double p = (double)value_of(x->part[s].v[v]), q = (double)value_of(y->part[s].v[v]), product = p * q;
+            const double product = p * q;
             tally_put_term(at + values_held, product, 0, products);
             if (TALLY_IS_F64) tally_put_term(at + values_held, __builtin_fma(p, q, -product), 1, products);
         }
     }
 }
-TALLY_FN int32_t is_usual(const ruler_t *ruler) {
-    int32_t is = 1;
+TALLY_FN int32_t is_usual(const level_sums_t *a, const ruler_t *ruler) {
+    int32_t is = power_of(a) == 0;
     TALLY_IF_SUM(is = is && ruler->sum.count <= values_usual;)
     TALLY_IF_PRODUCTS(is = is && ruler->products.count <= products_usual;)
     return is;
 }
-/* Chooses levels for such values. False: there are none. */
-TALLY_FN int32_t has_levels(ruler_t *ruler, extent_t x, extent_t y) {
+TALLY_FN int32_t are_held(const ruler_t *ruler) {
+    int32_t are = 1;
+    (void)ruler;
+    TALLY_IF_SUM(are = are && ruler->sum.count <= values_held;)
+    TALLY_IF_PRODUCTS(are = are && ruler->products.count <= products_held;)
+    return are;
+}
+#if TALLY_SCALES
+/* Extents of values times 2^power, sizes as of exact_sums/extent.h. False: some are out of range. */
+TALLY_FN int32_t scale_extent(extent_t *e, int32_t power) {
+    const int32_t by = power * (1 << TALLY_SIZE_FRACTION), least = (int32_t)e->least;
+    int32_t most = (int32_t)e->most;
+    if (most < 1 << TALLY_SIZE_FRACTION) most = 1 << TALLY_SIZE_FRACTION; /* subnormals have the exponent of these */
+    if (by > 0 ? most >= (int32_t)TALLY_SIZE_INFINITY - by : least < -by) return 0;
+    e->most = (uint32_t)(most + by);
+    e->least = (uint32_t)(least + by);
+    return 1;
+}
+/* The sizes that levels hold, back from those of scaled values. */
+TALLY_FN void unscale_bounds(uint32_t *most, uint32_t *least, int32_t power) {
+    const int32_t by = power * (1 << TALLY_SIZE_FRACTION), its_most = (int32_t)*most - by,
+                  its_least = (int32_t)*least - by;
+    *most = its_most < (int32_t)TALLY_SIZE_INFINITY ? (uint32_t)its_most : TALLY_SIZE_INFINITY - 1;
+    *least = its_least > 0 ? (uint32_t)its_least : 0;
+}
+/* Levels for scaled values, where there are none for values as they are. */
+TALLY_FN int32_t has_scaled_levels(ruler_t *ruler, extent_t x, extent_t y, int32_t *power) {
+    enum { ONE = 0x3ff00000 };
+    if (x.most == 0 || y.most == 0 || x.most >= TALLY_SIZE_INFINITY || y.most >= TALLY_SIZE_INFINITY) return 0;
+    const int32_t by = x.most / 2 + y.most / 2 > ONE ? -scaling_power : scaling_power;
+    if (!scale_extent(&x, by) || !scale_extent(&y, by) || !choose_ruler(ruler, x, y, log_additions)) return 0;
+    unscale_bounds(&ruler->most_x, &ruler->least_x, by);
+    unscale_bounds(&ruler->most_y, &ruler->least_y, by);
+    *power = by;
+    return 1;
+}
+#endif
+/* Chooses levels for such values, and begins them. False: there are none. */
+TALLY_FN int32_t has_levels(level_sums_t *a, ruler_t *ruler, extent_t x, extent_t y) {
+    int32_t power = 0;
     forget_levels(ruler);
     int32_t has = choose_ruler(ruler, x, y, log_additions);
-    TALLY_IF_SUM(has = has && ruler->sum.count <= values_held;)
-    TALLY_IF_PRODUCTS(has = has && ruler->products.count <= products_held;)
+#if TALLY_SCALES
+    if (!has) {
+        forget_levels(ruler);
+        has = has_scaled_levels(ruler, x, y, &power);
+    }
+#endif
+    set_power(a, power);
+    has = has && are_held(ruler);
     if (!has) forget_levels(ruler);
+    begin_levels(a, ruler);
     return has;
 }
 TALLY_FN int32_t are_beyond(const ruler_t *ruler, extent_t x, extent_t y) {
@@ -122,8 +189,7 @@ TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, shar
         if (are_beyond(ruler, of_x, of_y)) {
             if (ruler->most_x != 0) flush_early(work, task, sums, ruler, shared);
             const extent_t all_x = measure_warp(of_x), all_y = measure_warp(of_y);
-            const int32_t has = has_levels(ruler, all_x, all_y);
-            begin_levels(sums, ruler);
+            const int32_t has = has_levels(sums, ruler, all_x, all_y);
             if (!has && all_x.most != 0 && all_y.most != 0) {
                 const share_t kept_x = *x, kept_y = *y;
                 const task_t of_task = *task;
@@ -136,10 +202,10 @@ TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, shar
     }
     found->there |= there;
     note_others(work, task, k, x, y, of_x, found);
-    if (is_usual(ruler))
-        add_share(sums, x, y, stripes, values_usual, products_usual);
+    if (is_usual(sums, ruler))
+        add_share(sums, x, y, stripes, values_usual, products_usual, 0);
     else
-        add_share(sums, x, y, stripes, values_held, products_held);
+        add_share(sums, x, y, stripes, values_held, products_held, TALLY_SCALES);
 }
 
 #if TALLY_HAS_KEYS

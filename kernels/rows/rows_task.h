@@ -2,6 +2,7 @@
 #ifndef TALLY_ROWS_TASK_H
 #define TALLY_ROWS_TASK_H
 #define TALLY_HAS_TASK
+#define TALLY_SCALES (TALLY_IS_F64 && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1) /* two leave no registers */
 
 #include "order/leaf.h"
 #include "exact_sums/digit_counts.h"
