@@ -10,6 +10,7 @@
 
 #include "cpu/measure.h"
 #include "cpu/vectors.h"
+#include "device/wrapping.h"
 #include "sums/parts.h"
 
 /* ---- all that may be certain ---- */
@@ -93,7 +94,7 @@ TALLY_INLINE TALLY_TARGET double correction(double value, double q, double divis
 /* Whether rounding q to f32, a normal number, is certain though it be wrong by eight units of its last place. */
 TALLY_INLINE TALLY_TARGET int32_t is_clear(double q) {
     const int64_t bits = tally_bits_f64(q), tie = 1 << 28, normal = (int64_t)(1023 - 126) << 52,
-                  past = (bits - (tie - 8)) & (2 * tie - 1);
+                  past = tally_apart(bits, tie - 8) & (2 * tie - 1);
     return (past > 16) & ((bits & INT64_MAX) >= normal);
 }
 TALLY_INLINE TALLY_TARGET tally_rounded most_means(tally_pair sum, double n, const int is_f64) {
