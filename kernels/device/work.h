@@ -57,12 +57,12 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
 /* Lanes side by side in production/exact_columns.h, at most: as many as have digits in 48 KB of shared memory. */
 #define TALLY_EXACT_COLUMNS_ACROSS_OF(value_bytes, has_sum, has_products) \
     (!(has_products) ? 32 : (value_bytes) == 8 ? 16 >> (has_sum) : (value_bytes) == 4 ? 32 : 32 >> (has_sum))
-/* Rows of a block of production/exact_rows.h, at most: as many as have digits there. And what a lane reads of one
- * before its sums are full, in shares of 8 parts. */
+/* Rows of a block of production/exact_rows.h, at most: as many as have digits there; what a lane reads of one before
+ * its sums are full, in shares of 8 parts; and the warps that make results of so many rows. */
 #define TALLY_EXACT_ROWS_OF(value_bytes, has_sum, has_products) \
     (!(has_products) ? ((value_bytes) == 8 ? 64 : 256) : (value_bytes) == 8 ? 32 >> (has_sum) : 128)
-#define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32)
 #define TALLY_EXACT_ROWS_SHARES(value_bytes) (4 * (value_bytes))
+#define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32)
 enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16 /* at most, of a power of two */
@@ -166,7 +166,7 @@ typedef struct tally_row_sums {
     int32_t are_whole; /* a block has all values of its rows, and makes results */
     int64_t groups;    /* if not: of each row so many numbers of limbs, to which its chunks are added in turn, */
     char *nodes;       /* here; or room for one for each warp that makes results: TALLY_SLOT_WARPS of a block */
-    tally_results out; /* out.flags is never NULL */
+    tally_results out; /* out.flags is NULL where a block makes results and nobody asks for flags */
 } tally_row_sums;
 
 /* Exact rows that lie across others, of outer * length * inner values: production/exact_columns.h. A block has a chunk

@@ -76,7 +76,7 @@ static bool are_whole(const tally__call *c, const tally_columns_work *work) {
 
 enum {
     SHARE = 8,              /* parts of 16 bytes that a lane reads at once */
-    MOST_BYTES = 256 << 10, /* of a block */
+    MOST_BYTES = 256 << 10, /* of a block, as a rule: */
     LEAST_BYTES = 64 << 10
 };
 
@@ -106,11 +106,11 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
  * column with more values than it holds. */
 static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t parts, int64_t most, int64_t busy) {
     enum { COLUMN_VALUES = 1 << 13, LOG_LANES = 5 };
-    const int64_t at_once = 32 >> work->log_lanes, round = at_once * TALLY_TILE_WARPS,
+    const int64_t at_once = 32 >> work->log_lanes, of_warps = at_once * TALLY_TILE_WARPS,
                   mean = work->rows * parts * 16 / busy,
                   bytes = mean < LEAST_BYTES ? LEAST_BYTES : tally__least(mean, MOST_BYTES);
     int64_t rows = tally__least(tally__over(bytes, parts * 16), tally__over(work->rows, busy));
-    rows = rows > round ? tally__over(rows, round) * round : tally__over(rows, at_once) * at_once;
+    rows = rows > of_warps ? tally__over(rows, of_warps) * of_warps : tally__over(rows, at_once) * at_once;
     rows = tally__least(rows, most);
     work->log_copies = 0;
     for (;; rows = tally__over(rows, 2)) {
