@@ -2,6 +2,7 @@
 
 import collections
 import pathlib
+import statistics
 
 from cells import axes, svg
 
@@ -106,6 +107,16 @@ def cliffs(records, part=1 / 3):
         if around and record["share"] < part * min(around):
             found.append((record["share"] / min(around), record))
     return [record for _, record in sorted(found, key=lambda pair: pair[0])]
+
+
+def delayed(records, part=1 / 2):
+    """Cells that something else may have delayed: below half of the median of the same cell with other data, of hard
+    data or of ordinary ones."""
+    like = lambda record: (*(record[axis] for axis in axes.Cell._fields if axis != "data"), axes.is_hard(record))
+    groups = collections.defaultdict(list)
+    for record in records:
+        groups[like(record)].append(record["share"])
+    return [record for record in records if record["share"] < part * statistics.median(groups[like(record)])]
 
 
 # ---- Markdown ----

@@ -262,6 +262,20 @@ def test_records_are_kept_and_read_again(tmp_path):
     assert again[0]["share"] == pytest.approx(records[0]["share"], rel=1e-4)
 
 
+def test_cells_that_were_delayed_are_measured_again(tmp_path):
+    log, bench = run.Log(tmp_path / "m.tsv"), run.Bench(Machine(), -1)
+    records, _ = run.measure_all(bench, [cell(data=data) for data in ("normal", "uniform", "zeros")], None, log)
+    share = records[1]["share"]
+    records[1]["share"] = share / 10
+    run.measure_again(bench, records, None, log)
+    log.end({"name": "x"})
+    assert records[1]["share"] == pytest.approx(share)
+    assert [one["data"] for one in run.load(tmp_path / "m.tsv")[0]] == ["normal", "uniform", "zeros"]
+    records[1]["share"] = share / 10
+    run.measure_again(bench, records, time.monotonic() - 1, log)
+    assert records[1]["share"] == share / 10
+
+
 def test_no_time_leaves_cells_out_aloud(tmp_path):
     log = run.Log(tmp_path / "m.tsv")
     records, left = run.measure_all(run.Bench(Machine(), -1), [cell(), cell(data="wide")], time.monotonic() - 1, log)
