@@ -12,6 +12,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "
 import tally  # noqa: E402  the tests' binding: TALLY_LIBRARY names the library
 
 Cell = collections.namedtuple("Cell", "op type accuracy segmentation data")
+
+
+def cell_of(record):
+    return Cell(*(record[axis] for axis in Cell._fields))
+
+
 Segmentation = collections.namedtuple(
     "Segmentation", "name rank form shape"
 )  # shape: of rows (outer, length, inner), -1 the rest; else see lengths.py

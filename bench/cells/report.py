@@ -92,10 +92,10 @@ def worst_cells(records, number=10):
 
 def cliffs(records, part=1 / 3):
     """Cells below a third of the lower of their neighbours: the segmentations before and after of the same form."""
-    shares = {tuple(record[axis] for axis in axes.Cell._fields): record["share"] for record in records}
+    shares = {axes.cell_of(record): record["share"] for record in records}
     found = []
     for record in records:
-        key = axes.Cell(*(record[axis] for axis in axes.Cell._fields))
+        key = axes.cell_of(record)
         k = axes.SEGMENTATIONS.index(axes.SEGMENTATION[key.segmentation])
         near = [
             axes.SEGMENTATIONS[j]
@@ -112,7 +112,7 @@ def cliffs(records, part=1 / 3):
 def delayed(records, part=1 / 2):
     """Cells that something else may have delayed: below half of the median of the same cell with other data, of hard
     data or of ordinary ones."""
-    like = lambda record: (*(record[axis] for axis in axes.Cell._fields if axis != "data"), axes.is_hard(record))
+    like = lambda record: (axes.cell_of(record)._replace(data=""), axes.is_hard(record))
     groups = collections.defaultdict(list)
     for record in records:
         groups[like(record)].append(record["share"])
@@ -192,7 +192,7 @@ def peers_table(records):
 
 def left_out(records, left):
     """Sentences: what was not measured, and why."""
-    measured = [axes.Cell(*(record[axis] for axis in axes.Cell._fields)) for record in records]
+    measured = [axes.cell_of(record) for record in records]
     unmeasured = [cell for cells in left.values() for cell in cells]
     sentences = [
         f"{len(cells)} cells: {reason}" for reason, cells in sorted(left.items(), key=lambda pair: -len(pair[1]))

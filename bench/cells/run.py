@@ -209,7 +209,7 @@ def load(path):
             about = json.loads(line[1:])
         elif number:
             record = dict(zip(FIELDS, line.split("\t")))
-            records[tuple(record[axis] for axis in axes.Cell._fields)] = {
+            records[axes.cell_of(record)] = {
                 k: (NUMBERS[k](v) if v else None) if k in NUMBERS else v or None for k, v in record.items()
             }
     return list(records.values()), about
@@ -218,7 +218,7 @@ def load(path):
 def load_all(paths):
     """(records, about) of several: a cell of a later file replaces that of an earlier one."""
     loaded = [load(path) for path in paths]
-    cells = {tuple(record[axis] for axis in axes.Cell._fields): record for records, _ in loaded for record in records}
+    cells = {axes.cell_of(record): record for records, _ in loaded for record in records}
     about = dict(loaded[0][1])
     for (_, later), path in zip(loaded[1:], paths[1:]):
         about["command"] += f"; then {later['command']} ({later['date']})"
@@ -259,7 +259,7 @@ def measure_again(bench, records, until, log):
         if until and time.monotonic() > until:
             break
         try:
-            again = bench.measure(axes.Cell(*(record[axis] for axis in axes.Cell._fields)))
+            again = bench.measure(axes.cell_of(record))
         except (calls.Failure, axes.tally.Failure, RuntimeError, MemoryError) as reason:
             print(f"no cell is measured again: {str(reason)[:150]}", file=sys.stderr)
             break
