@@ -181,6 +181,8 @@ tally_status tally__call_store(const tally__call *call, tally__cu_address to, co
 
 /* ---- results ---- */
 
+bool tally__call_waits(const tally__call *call) { return !call->sink_on_device || call->spec->options.checked; }
+
 bool tally__call_needs_staging(const tally__call *call) {
     return !call->sink_on_device || call->sink->type != call->spec->result_type;
 }
@@ -238,7 +240,7 @@ tally_status tally__call_finalize(const tally__call *call, tally__cu_address sta
                                   tally__cu_address flags, tally__report *report) {
     int32_t seen = 0;
     if (converts(call)) TALLY_TRY(convert(call, staging, count, flags));
-    if (call->sink_on_device && (flags == 0 || !call->spec->options.checked)) return TALLY_OK;
+    if (!tally__call_waits(call) || (call->sink_on_device && flags == 0)) return TALLY_OK;
     TALLY_TRY(tally__call_fetch(call, &seen, flags, sizeof seen));
     report->flags |= seen;
     return call->sink_on_device || (seen & TALLY_FLAG_BAD_SEGMENTS) != 0 ? TALLY_OK

@@ -63,6 +63,8 @@ tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_addr
 /* The other way. */
 tally_status tally__call_store(const tally__call *call, tally__cu_address to, const void *from, size_t bytes);
 
+/* Whether the call waits for what kernels have seen: results go to the host, or the options say `checked`. */
+bool tally__call_waits(const tally__call *call);
 /* Whether kernels cannot write results where they belong: they go to scratch memory first, natural and side by side. */
 bool tally__call_needs_staging(const tally__call *call);
 /* Bytes of scratch memory for so many such results; 0 where kernels write them to their places. */
@@ -70,8 +72,8 @@ int64_t tally__staging_bytes(const tally__call *call, int64_t results);
 /* Where kernels write results: to `staging`, if these need one, or to their places. flags: as kernels take them. */
 tally_results tally__results_of(const tally__call *call, tally__cu_address staging, int32_t *flags);
 /* `count` such results at `staging` (if they need one) go on to where they belong. *flags, on the device, is what
- * kernels have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is
- * no segmentation (TALLY_FLAG_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
+ * kernels have seen; it is reported if the call waits for it, and what is no segmentation (TALLY_FLAG_BAD_SEGMENTS) is
+ * not fetched. 0: nobody asks. */
 tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
                                   tally__cu_address flags, tally__report *report);
 

@@ -189,7 +189,7 @@ static tally_status launch(const tally__call *c, const exact_launch *l) {
 }
 static tally_status reduce(tally__call *c, const exact_launch *l, tally__report *report) {
     const tally__form forms[] = {l->form, TALLY_FORM_FLAT};
-    const bool are_whole = l->sums->are_whole != 0, asks = !c->sink_on_device || c->spec->options.checked;
+    const bool are_whole = l->sums->are_whole != 0, asks = tally__call_waits(c);
     const int64_t nodes = are_whole ? l->blocks * TALLY_SLOT_WARPS(l->slots) : l->rows * l->sums->groups;
     uint64_t bytes = 0;
     int64_t node_bytes;

@@ -108,7 +108,7 @@ static tally_status launch_all(const tally__call *c, tally_features_work *work, 
 tally_status tally__reduce_features(tally__call *c, const tally_group_work *groups, int32_t *flags,
                                     tally__report *report, bool *is_done) {
     const tally__driver *driver = c->gpu->driver;
-    const bool is_waited_for = !c->sink_on_device || c->spec->options.checked;
+    const bool is_waited_for = tally__call_waits(c);
     tally_features_work work = {
         .x = c->in.x, .y = c->in.y, .x_stride = c->in.x_stride, .y_stride = c->in.y_stride, .group = *groups};
     int64_t blocks;

@@ -163,7 +163,7 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
 /* In scratch memory: nodes, results that do not go where they belong at once, and what was seen. */
 static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging,
                             tally__cu_address *flags) {
-    const bool asks = !call->sink_on_device || call->spec->options.checked;
+    const bool asks = tally__call_waits(call);
     const size_t at_results = (p->node_bytes + 15) / 16 * 16;
     const size_t at_flags = at_results + ((size_t)tally__staging_bytes(call, results) + 15) / 16 * 16;
     const tally__driver *driver = call->gpu->driver;
