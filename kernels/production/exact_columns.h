@@ -3,8 +3,8 @@
  * A lane has as many values side by side as are 16 bytes, each of a row of its own, and goes down the rows of memory.
  * It adds them to levels (sums/levels.h), of which each row has its own. The warp measures what it has read before it
  * adds it, as for whole arrays (exact_sums/exact_block.h): values beyond the levels choose new ones. What no levels
- * hold, and infinities and NaNs, go to 16-bit digits in shared memory value by value, and so do in the end the counts
- * of levels. Each lane has a column of digits for each of its values, so that nobody waits.
+ * hold goes to 16-bit digits in shared memory value by value, and so do in the end the counts of levels. Each lane has
+ * a column of digits for each of its values, so that nobody waits. Infinities and NaNs are noted.
  *
  * If the block has all values of its rows, a thread makes a row's result of its digits. If not, the digits go to a
  * number of limbs in memory, to which other blocks add at the same time; production/flat.h empties these numbers first,
@@ -59,15 +59,12 @@ TALLY_RARE void flush_values(int32_t high, const level_sums_t *a, const ruler_t 
                           counted(a, ruler, v, k));
     }
 }
-TALLY_FN void flush_levels(const task_t *task, const level_sums_t *a, const ruler_t *ruler, shared_t *shared) {
+TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
+                           shared_t *shared) {
     const level_sums_t done = *a;
     const ruler_t of_done = *ruler;
-    flush_values(task->high, &done, &of_done, shared);
-}
-TALLY_FN void flush_early(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
-                          shared_t *shared) {
     (void)work;
-    flush_levels(task, a, ruler, shared);
+    flush_values(task->high, &done, &of_done, shared);
 }
 /* What the lane knows beside its sums, to what the block shares. It has `high` values. */
 TALLY_FN void share_notes(int32_t high, const level_sums_t *a, found_t found, shared_t *shared) {
@@ -109,10 +106,9 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_columns, tally_columns_work, TALLY_RESIDEN
             read_rows(&work, &task, k, 1, &y);
         else
             y = x;
-        TALLY_IF_KEYS(widen_keys_of(&work, &task, k, &sums, &x);)
         take_share(&work, &task, k, &x, &y, TALLY_DEVICE_STRIPES, &sums, &ruler, &found, shared);
     }
-    flush_levels(&task, &sums, &ruler, shared);
+    flush_levels(&work, &task, &sums, &ruler, shared);
     share_notes(high_of_row(&work, &task, begin + task.sub), &sums, found, shared);
     tally_barrier();
     tally_await_before(); /* numbers were emptied */

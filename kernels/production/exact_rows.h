@@ -2,8 +2,8 @@
  *
  * A warp takes a row, a piece of one, or several rows, by equally many lanes. A lane reads 16 bytes at a time, as many
  * apart as the row has lanes, and adds them to levels in registers, as for whole arrays (rows/level_sums.h). What no
- * levels hold, and infinities and NaNs, go to the row's 16-bit digits in shared memory value by value; so do in the end
- * the counts of levels, added up over the lanes.
+ * levels hold goes to the row's 16-bit digits in shared memory value by value; so do in the end the counts of levels,
+ * added up over the lanes. Infinities and NaNs are noted.
  *
  * If the block has all values of its rows, a thread makes a row's result of its digits. If not, the digits go to a
  * number of limbs in memory, to which other blocks add at the same time; production/flat.h empties these numbers first,
@@ -29,8 +29,8 @@
 #define TALLY_RESIDENT ((TALLY_BYTES == 2 && TALLY_KERNEL_INPUTS == 2) || (TALLY_BYTES == 8 && TALLY_HAS_KEYS) ? 1 : 2)
 
 /* What the row's lanes have counted, together, to its digits. */
-TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
-                           shared_t *shared) {
+TALLY_FN void put_counts(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
+                         shared_t *shared) {
     int64_t all[levels_held];
     TALLY_UNROLL
     for (int32_t k = 0; k < levels_held; k++) {
@@ -54,17 +54,16 @@ TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_s
         scatter_level(shared, column_of(work, task, 0), mine >= values_held, unit, power_of(a), count);
     }
 }
-
-TALLY_RARE void flush_copies(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
-                             shared_t *shared) {
-    flush_levels(work, task, a, ruler, shared);
+TALLY_RARE void put_copies(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
+                           shared_t *shared) {
+    put_counts(work, task, a, ruler, shared);
 }
-TALLY_FN void flush_early(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
-                          shared_t *shared) {
+TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
+                           shared_t *shared) {
     const task_t of_done = *task;
     const level_sums_t done = *a;
     const ruler_t its_ruler = *ruler;
-    flush_copies(work, &of_done, &done, &its_ruler, shared);
+    put_copies(work, &of_done, &done, &its_ruler, shared);
 }
 
 /* A bit for each lane of the row. */
@@ -125,10 +124,9 @@ TALLY_FN void take_piece(const work_t *work, const task_t *task, level_sums_t *s
             read_parts(work, task, k, 1, count, whole, &y);
         else
             y = x;
-        TALLY_IF_KEYS(widen_keys_of(work, task, k, sums, &x);)
         take_share(work, task, k, &x, &y, (int32_t)tally_warp_max((uint32_t)count), sums, ruler, &found, shared);
     }
-    flush_levels(work, task, sums, ruler, shared);
+    put_counts(work, task, sums, ruler, shared);
     share_notes(task, sums, found, shared);
 }
 

@@ -272,7 +272,7 @@ TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {
     const int64_t rows = partition->count;
     if (partition->groups == 1) {
         const int64_t first = (int64_t)tally_block() * finished_most, row = first + tally_thread();
-        const int32_t is_one = tally_thread() < finished_most && row < rows && wants_segment(work, row);
+        const int32_t is_one = tally_thread() < finished_most && row < rows;
         finish_nodes(work, first, is_one ? row : -1, partition->row, shared);
         return;
     }

@@ -77,8 +77,8 @@ TALLY_FN void scatter_level(shared_t *shared, int32_t column, int32_t is_product
  * goes to digits, before levels change. */
 TALLY_FN void note_others(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
                           extent_t of_x, found_t *found);
-TALLY_FN void flush_early(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
-                          shared_t *shared);
+TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
+                           shared_t *shared);
 
 /* Adds `stripes` parts that the levels hold, of which so many are in use. */
 TALLY_FN void add_share(level_sums_t *a, const share_t *x, const share_t *y, int32_t stripes, const int32_t values,
@@ -166,48 +166,6 @@ TALLY_FN int32_t are_beyond(const ruler_t *ruler, extent_t x, extent_t y) {
     return tally_any(x.most > ruler->most_x || x.least < ruler->least_x || y.most > ruler->most_y ||
                      y.least < ruler->least_y);
 }
-/* Adds a share of `stripes` parts. What functions out of line are given is a copy, so that the rest stays in
- * registers. */
-TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y, int32_t stripes,
-                         level_sums_t *sums, ruler_t *ruler, found_t *found, shared_t *shared) {
-    extent_t of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
-    int32_t there = all_of(task);
-    if (are_beyond(ruler, of_x, of_y)) {
-        if (tally_any(of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY)) {
-            share_t kept_x = *x, kept_y = *y;
-            const task_t of_task = *task;
-            there = note_specials(work, &of_task, k, &kept_x, TALLY_KERNEL_INPUTS == 2 ? &kept_y : &kept_x, shared);
-            if (!adds_rest) {
-                found->others |=
-                    scatter_share(work, &of_task, k, &kept_x, TALLY_KERNEL_INPUTS == 2 ? &kept_y : &kept_x, shared);
-                found->there |= there;
-                return;
-            }
-            *x = kept_x, *y = TALLY_KERNEL_INPUTS == 2 ? kept_y : kept_x;
-            of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
-        }
-        if (are_beyond(ruler, of_x, of_y)) {
-            if (ruler->most_x != 0) flush_early(work, task, sums, ruler, shared);
-            const extent_t all_x = measure_warp(of_x), all_y = measure_warp(of_y);
-            const int32_t has = has_levels(sums, ruler, all_x, all_y);
-            if (!has && all_x.most != 0 && all_y.most != 0) {
-                const share_t kept_x = *x, kept_y = *y;
-                const task_t of_task = *task;
-                found->others |=
-                    scatter_share(work, &of_task, k, &kept_x, TALLY_KERNEL_INPUTS == 2 ? &kept_y : &kept_x, shared);
-                found->there |= there;
-                return;
-            }
-        }
-    }
-    found->there |= there;
-    note_others(work, task, k, x, y, of_x, found);
-    if (is_usual(sums, ruler))
-        add_share(sums, x, y, stripes, values_usual, products_usual, 0);
-    else
-        add_share(sums, x, y, stripes, values_held, products_held, TALLY_SCALES);
-}
-
 #if TALLY_HAS_KEYS
 /* NaNs are noted elsewhere. */
 TALLY_FN void widen_keys_of(const work_t *work, const task_t *task, int64_t k, level_sums_t *a, const share_t *x) {
@@ -225,5 +183,49 @@ TALLY_FN void widen_keys_of(const work_t *work, const task_t *task, int64_t k, l
     }
 }
 #endif
+/* The values of a share to digits. What a function out of line is given is a copy, so that the rest stays in registers,
+ * here and below. */
+TALLY_FN void scatter_copy(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
+                           int32_t there, found_t *found, shared_t *shared) {
+    const share_t kept_x = *x, kept_y = *y;
+    const task_t of_task = *task;
+    found->others |= scatter_share(work, &of_task, k, &kept_x, TALLY_KERNEL_INPUTS == 2 ? &kept_y : &kept_x, shared);
+    found->there |= there;
+}
+/* Takes a share of `stripes` parts. */
+TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y, int32_t stripes,
+                         level_sums_t *sums, ruler_t *ruler, found_t *found, shared_t *shared) {
+    TALLY_IF_KEYS(widen_keys_of(work, task, k, sums, x);)
+    extent_t of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
+    int32_t there = all_of(task);
+    if (are_beyond(ruler, of_x, of_y)) {
+        if (tally_any(of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY)) {
+            share_t kept_x = *x, kept_y = *y;
+            const task_t of_task = *task;
+            there = note_specials(work, &of_task, k, &kept_x, TALLY_KERNEL_INPUTS == 2 ? &kept_y : &kept_x, shared);
+            if (!adds_rest) {
+                scatter_copy(work, &of_task, k, &kept_x, &kept_y, there, found, shared);
+                return;
+            }
+            *x = kept_x, *y = TALLY_KERNEL_INPUTS == 2 ? kept_y : kept_x;
+            of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
+        }
+        if (are_beyond(ruler, of_x, of_y)) {
+            if (ruler->most_x != 0) flush_levels(work, task, sums, ruler, shared);
+            const extent_t all_x = measure_warp(of_x), all_y = measure_warp(of_y);
+            const int32_t has = has_levels(sums, ruler, all_x, all_y);
+            if (!has && all_x.most != 0 && all_y.most != 0) {
+                scatter_copy(work, task, k, x, y, there, found, shared);
+                return;
+            }
+        }
+    }
+    found->there |= there;
+    note_others(work, task, k, x, y, of_x, found);
+    if (is_usual(sums, ruler))
+        add_share(sums, x, y, stripes, values_usual, products_usual, 0);
+    else
+        add_share(sums, x, y, stripes, values_held, products_held, TALLY_SCALES);
+}
 
 #endif
