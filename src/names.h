@@ -570,7 +570,6 @@
 #define pour TALLY_N(pour)
 #define power_for TALLY_N(power_for)
 #define power_of TALLY_N(power_of)
-#define power_of_two TALLY_N(power_of_two)
 #define prefix_anchor TALLY_N(prefix_anchor)
 #define prefix_at TALLY_N(prefix_at)
 #define prefix_warps TALLY_N(prefix_warps)

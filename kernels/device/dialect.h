@@ -100,6 +100,8 @@ TALLY_FN double tally_from_bits_f64(int64_t bits) {
     __builtin_memcpy(&x, &bits, sizeof x);
     return x;
 }
+/* 2^power, of a normal double: power is -1022 to 1023. 1024 gives infinity. */
+TALLY_FN double tally_power_of_two(int32_t power) { return tally_from_bits_f64((int64_t)(power + 1023) << 52); }
 
 /* NaNs come out of arithmetic with different signs and payloads on different machines; results carry this one. */
 TALLY_FN float tally_clean_f32(float x) { return x != x ? tally_from_bits_f32(0x7fc00000) : x; }

@@ -88,10 +88,6 @@ TALLY_FN int32_t scale_of_prefix(const tile_t *tile, const int32_t k) {
     return k < value_words ? tile->scale_x : tile->scale_x + tile->scale_y;
 }
 TALLY_FN double prefix_anchor(const int32_t k) { return tally_anchor(unit_of_prefix(k)); }
-/* 2^power, from -1074 on. */
-TALLY_FN double power_of_two(int32_t power) {
-    return tally_from_bits_f64(power < -1022 ? (int64_t)1 << (power + 1074) : (int64_t)(power + 1023) << 52);
-}
 
 /* ---- reading ---- */
 
@@ -404,7 +400,7 @@ TALLY_FN void add_prefixes(const tile_t *tile, char *buffer, side_t *side, uint6
     const tally_quad none = {{0, 0, 0, 0}};
     int64_t *to = prefixes_of(tile, buffer) + rank;
     const int32_t pitch = tile->pitch, chunk = tile->chunk;
-    const double scale_x = power_of_two(tile->scale_x), scale_y = power_of_two(tile->scale_y);
+    const double scale_x = tally_power_of_two(tile->scale_x), scale_y = tally_power_of_two(tile->scale_y);
     double at[prefix_words];
     TALLY_UNROLL
     for (int32_t k = 0; k < prefix_words; k++) at[k] = prefix_anchor(k);
@@ -461,7 +457,7 @@ TALLY_FN int64_t prefix_at(const tile_t *tile, char *buffer, const side_t *side,
 
 /* The counts of two levels as a pair in units of the second. A count is a double and what that leaves. */
 TALLY_FN tally_pair pair_of_two(int64_t first, int64_t second) {
-    const double step = tally_from_bits_f64((int64_t)(level_bits + 1023) << 52);
+    const double step = tally_power_of_two(level_bits);
     const double a = (double)first, c = (double)second, b = (double)tally_apart(first, (int64_t)a),
                  d = (double)tally_apart(second, (int64_t)c);
     const tally_pair middle = tally_two_sum(b * step, c);
@@ -471,7 +467,7 @@ TALLY_FN tally_pair pair_of_two(int64_t first, int64_t second) {
  * 1)), so that the first one that is not 0 leads; it and three more are doubles, and a quarter of the last one's unit
  * stands for what is left. */
 TALLY_FN tally_pair pair_of_many(const int64_t *d, const int32_t count, int32_t *unit) {
-    const double step = tally_from_bits_f64((int64_t)(level_bits + 1023) << 52);
+    const double step = tally_power_of_two(level_bits);
     const int64_t half = (int64_t)1 << (level_bits - 1);
     int64_t digit[prefix_words + 1], carry = 0;
     double a = 0, b = 0, c = 0, e = 0, left = 0;
@@ -510,7 +506,7 @@ TALLY_FN tally_pair scaled_pair(const int64_t *d, const int32_t count, int32_t s
         p = pair_of_many(d, count, &more);
         unit += more * level_bits;
     }
-    const double by = tally_from_bits_f64((int64_t)(unit + 1023) << 52);
+    const double by = tally_power_of_two(unit);
     const tally_pair scaled = {p.high * by, p.low * by};
     return scaled;
 }

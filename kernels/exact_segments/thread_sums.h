@@ -34,9 +34,7 @@ TALLY_FN int32_t power_for(uint32_t most) {
     const int32_t high = high_of(most);
     return high > 1022 ? -1022 : high < -900 ? 900 : -high;
 }
-TALLY_FN double scaled_by(double x, int32_t power) {
-    return power == 0 ? x : x * tally_from_bits_f64((int64_t)(1023 + power) << 52);
-}
+TALLY_FN double scaled_by(double x, int32_t power) { return power == 0 ? x : x * tally_power_of_two(power); }
 /* What such a product or scaled value may have lost: where it is below 2^-900, less than 2^-1000. */
 TALLY_FN double lost_below(double size, int32_t is_zero) {
     const double magnitude = size < 0 ? -size : size;

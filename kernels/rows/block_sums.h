@@ -199,7 +199,7 @@ TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t 
 TALLY_FN int32_t scale_pair(tally_pair *p, int32_t unit, int32_t power) {
     enum { REACH = 700 };
     const int32_t by = unit - power, is_in_reach = by > -REACH && by < REACH;
-    const double factor = tally_from_bits_f64((int64_t)((is_in_reach ? by : 0) + 1023) << 52);
+    const double factor = tally_power_of_two(is_in_reach ? by : 0);
     p->high *= factor;
     p->low *= factor;
     return is_in_reach || p->high == 0;

@@ -83,7 +83,7 @@ TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_s
 /* Adds `stripes` parts that the levels hold, of which so many are in use. */
 TALLY_FN void add_share(level_sums_t *a, const share_t *x, const share_t *y, int32_t stripes, const int32_t values,
                         const int32_t products, const int32_t is_scaled) {
-    const double factor = is_scaled ? tally_from_bits_f64((int64_t)(power_of(a) + 1023) << 52) : 1;
+    const double factor = is_scaled ? tally_power_of_two(power_of(a)) : 1;
     (void)y;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {

@@ -111,7 +111,7 @@ TALLY_FN double tally_scale(double x, int32_t power) { /* by 2^power; the caller
     while (power > 1000) x *= 0x1p1000, power -= 1000;
     TALLY_ROLLED
     while (power < -1000) x *= 0x1p-1000, power += 1000;
-    return x * tally_from_bits_f64((int64_t)(power + 1023) << 52);
+    return x * tally_power_of_two(power);
 }
 TALLY_FN int tally_is_finite(double x) { return x - x == 0; }
 

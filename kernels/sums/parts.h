@@ -8,7 +8,7 @@
 #ifndef TALLY_PARTS_H
 #define TALLY_PARTS_H
 
-#include "device/dialect.h"
+#include "sums/plan.h"
 
 /* high + low exactly, where high is their rounded sum. */
 typedef struct tally_pair {
@@ -65,16 +65,15 @@ TALLY_FN tally_pair tally_four_sum(double a, double b, double c, double d) {
 /* A value that is known to be rounded to nearest as f64, or to odd, to a narrower format; whether it lies next to no
  * tie there. */
 TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
-    const double size = *value < 0 ? -*value : *value,
-                 infinity = tally_from_bits_f64((int64_t)(format.infinite + 1023) << 52);
+    const double size = *value < 0 ? -*value : *value, infinity = tally_power_of_two(format.infinite);
     int32_t unit = (int32_t)(tally_bits_f64(size) >> 52) - 1023 - format.digits + 1;
     if (size == 0 || !(size < 2 * infinity)) return 1; /* or narrowing makes an infinity, or leaves a NaN */
     unit = unit < format.least ? format.least : unit;
-    const double anchor = tally_from_bits_f64(((int64_t)(unit + 52 + 1023) << 52) | (int64_t)1 << 51);
+    const double anchor = tally_anchor(unit);
     const double rounded = (size + anchor) - anchor, away = size - rounded;
     const double nearest = rounded >= infinity ? tally_infinity_f64() : rounded;
     *value = *value < 0 ? -nearest : nearest;
-    return (away < 0 ? -away : away) * 2 != tally_from_bits_f64((int64_t)(unit + 1023) << 52);
+    return (away < 0 ? -away : away) * 2 != tally_power_of_two(unit);
 }
 
 /* A rounded result, and whether it is certain. */

@@ -47,7 +47,7 @@ TALLY_FN int32_t tally_slack(int32_t range, int32_t additions, int32_t parts, in
 
 /* 1.5 * 2^(unit + 52): a double whose last bit is 2^unit, and stays so while less than 2^51 units are added. */
 TALLY_FN double tally_anchor(int32_t unit) {
-    return tally_from_bits_f64(((int64_t)(unit + 52 + 1023) << 52) | (int64_t)1 << 51);
+    return tally_from_bits_f64(tally_bits_f64(tally_power_of_two(unit + 52)) | (int64_t)1 << 51);
 }
 
 #endif

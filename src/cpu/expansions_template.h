@@ -178,8 +178,8 @@ TALLY_INLINE TALLY_TARGET void scale_of(expansion_scale *scale, const void *x, c
     for (int j = 0; j < EXPANSION_GROUP; j++) {
         const int32_t by = exponent_of(most[j]);
         scale->exponents[j] = by;
-        scale->once[j] = power_of_two(-by / 2);
-        scale->again[j] = power_of_two(-by - -by / 2);
+        scale->once[j] = tally_power_of_two(-by / 2);
+        scale->again[j] = tally_power_of_two(-by - -by / 2);
     }
 }
 /* A value scaled; what would be below TALLY_SCALED_LEAST may be rounded, even to 0. */

@@ -277,7 +277,7 @@ TALLY_INLINE TALLY_TARGET units chosen(units which, units a, units b) { return (
 TALLY_INLINE TALLY_TARGET wide enlarged(wide x, int64_t power) {
     const int64_t fraction = ((int64_t)1 << 52) - 1, counting = (int64_t)0x433 << 52; /* 2^52, which counts ones */
     const units bits = (units)x, size = bits & INT64_MAX, subnormal = (size & fraction) | counting;
-    const wide made = ((wide)subnormal - 0x1p52) * power_of_two((int32_t)power - 1074);
+    const wide made = ((wide)subnormal - 0x1p52) * tally_power_of_two((int32_t)power - 1074);
     return (wide)(chosen(size <= fraction, (units)made, size + (power << 52)) | (bits & INT64_MIN));
 }
 static TALLY_TARGET void enlarge(const void *x, int64_t n, int32_t power, double *large) {

@@ -132,9 +132,6 @@ TALLY_INLINE TALLY_TARGET wide product_rest(wide x, wide y, wide p) {
 #endif
 }
 
-/* A normal number. */
-TALLY_INLINE double power_of_two(int32_t exponent) { return tally_from_bits_f64((int64_t)(exponent + 1023) << 52); }
-
 /* Whether any lane is not 0. */
 #if defined(TALLY_ISA_AVX512)
 #define TALLY_ANY(v) (_mm512_test_epi64_mask((__m512i)(v), (__m512i)(v)) != 0)
