@@ -463,11 +463,8 @@ TALLY_FN tally_pair pair_of_two(int64_t first, int64_t second) {
     const tally_pair middle = tally_two_sum(b * step, c);
     return tally_three_sum(a * step, middle.high, tally_to_odd(tally_two_sum(middle.low, d)));
 }
-/* Any number of levels, in units of 2^*unit levels above the last. Counts become digits in [-2^(bits - 1), 2^(bits -
- * 1)), so that the first one that is not 0 leads; it and three more are doubles, and a quarter of the last one's unit
- * stands for what is left. */
+/* The counts of any number of levels as a pair in units of 2^*unit levels above the last, by digits of level_bits. */
 TALLY_FN tally_pair pair_of_many(const int64_t *d, const int32_t count, int32_t *unit) {
-    const double step = tally_power_of_two(level_bits);
     const int64_t half = (int64_t)1 << (level_bits - 1);
     int64_t digit[prefix_words + 1], carry = 0;
     double a = 0, b = 0, c = 0, e = 0, left = 0;
@@ -491,8 +488,7 @@ TALLY_FN tally_pair pair_of_many(const int64_t *d, const int32_t count, int32_t 
         *unit = taken == 0 ? count - k - 3 : *unit;
         taken += taken > 0 || digit[k] != 0;
     }
-    e += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
-    return tally_four_sum(a * step * step * step, b * step * step, c * step, e);
+    return tally_sum_of_digits(a, b, c, e, left, tally_power_of_two(level_bits));
 }
 TALLY_FN tally_pair scaled_pair(const int64_t *d, const int32_t count, int32_t scale) {
     int32_t unit = -(first_bits + level_bits * (count - 1)) - scale, more = 0;

@@ -169,8 +169,7 @@ TALLY_FN void drain_number(const int32_t *digits, int32_t first, int32_t last, i
     }
     if (carry != 0) tally_add64(limbs + last + 1, carry);
 }
-/* Their sum as a pair of doubles, in units of 2^(32 * *unit): digits of 32 bits in [-2^31, 2^31), of which the first
- * that is not 0 leads. It and three more are doubles, and a quarter of a unit stands for what is left. */
+/* Their sum as a pair of doubles, in units of 2^(32 * *unit), by digits in [-2^31, 2^31). */
 TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t last, int32_t *unit) {
     enum { MOST = 5, CARRIES = 2 };
     double a = 0, b = 0, c = 0, d = 0, left = 0;
@@ -192,8 +191,7 @@ TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t 
         zeros = -1;
         *unit = i - 3;
     }
-    d += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
-    return tally_four_sum(a * 0x1p96, b * 0x1p64, c * 0x1p32, d);
+    return tally_sum_of_digits(a, b, c, d, left, 0x1p32);
 }
 /* A pair in units of 2^unit, in those of 2^power. False: it may be out of a double's range. */
 TALLY_FN int32_t scale_pair(tally_pair *p, int32_t unit, int32_t power) {

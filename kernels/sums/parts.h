@@ -62,6 +62,15 @@ TALLY_FN tally_pair tally_four_sum(double a, double b, double c, double d) {
     return tally_three_sum(first.high, first.low, tally_to_odd(tally_two_sum(middle.low, lower.low)));
 }
 
+/* The sum of digits in [-step / 2, step / 2), of which a is the first that is not 0: a, b, c and d in units of step^3,
+ * step^2, step and 1, and a quarter of a unit for the digits below d. `left` is the first of those that is not 0, or 0.
+ * Those who call it walk over the digits in loops of their own: exact_segments/prefix.h over a few in registers,
+ * unrolled, rows/block_sums.h over any number in shared memory. */
+TALLY_FN tally_pair tally_sum_of_digits(double a, double b, double c, double d, double left, const double step) {
+    d += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
+    return tally_four_sum(a * (step * step * step), b * (step * step), c * step, d);
+}
+
 /* A value that is known to be rounded to nearest as f64, or to odd, to a narrower format; whether it lies next to no
  * tie there. */
 TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
