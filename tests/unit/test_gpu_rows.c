@@ -1,7 +1,6 @@
 /* Rows along every axis on the GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy,
  * over shapes at the boundaries of short rows, leaves, runs, tiles, panels and chunks, host and device memory, layouts,
- * schedules. On the simulator as it is; with
- * --cuda on a GPU, where shapes are larger. */
+ * schedules. On the simulator as it is; with --cuda on a GPU, where shapes are larger. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +187,24 @@ static void test_device_memory(void **state) {
     }
 }
 
+/* Exact sums of floats over such shapes: every operator and kind of data, any address and stride. */
+static void compare_exact(const shape *ways, int count) {
+    enum { LARGE = 1 << 16, LARGEST = 1 << 20 };
+    subject s = {.op = -1};
+    for (int trial = 0; next_subject(&s); trial++) {
+        if (!is_exact_sum(&s) || !is_float(s.type)) continue;
+        for (int c = 0; c <= ROUNDING; c++)
+            for (int w = 0; w < count; w++) {
+                const int64_t values = ways[w].outer * ways[w].length * ways[w].inner;
+                const int on_simulator = values > LARGE ? 24 : 12, on_gpu = values > LARGEST ? 12 : 1;
+                const int every = quick ? 60 : backend == TALLY_BACKEND_SIMT ? on_simulator : on_gpu;
+                if ((trial + 5 * c + 3 * w) % every != 0) continue;
+                compare(&s, c, ways[w], trial + c, &layouts[(c + w) % 2 == 0 ? 0 : (trial + c + w) % LAYOUTS],
+                        (c + w) % 3 == 0);
+            }
+    }
+}
+
 /* Exact rows that lie across others, and are too long for a thread each (kernels/production/exact_columns.h): read 16
  * bytes at a time and value by value, several rows of memory as one, rows that a block has to itself and that it shares
  * with others. */
@@ -203,17 +220,8 @@ static void test_exact_columns(void **state) {
                           {1, 2100, 2},
                           {gpu->multiprocessors + 1, 129, 257},
                           {gpu->multiprocessors + 1, 129, 264}};
-    subject s = {.op = -1};
     (void)state;
-    for (int trial = 0; next_subject(&s); trial++) {
-        if (!is_exact_sum(&s) || !is_float(s.type)) continue;
-        for (int c = 0; c <= ROUNDING; c++)
-            for (int w = 0; w < 11; w++) {
-                if ((trial + c + 3 * w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT || w >= 8 ? 12 : 1) != 0)
-                    continue;
-                compare(&s, c, ways[w], trial + c, &layouts[w >= 9 ? 0 : (trial + c + w) % LAYOUTS], (c + w) % 2 == 0);
-            }
-    }
+    compare_exact(ways, (int)(sizeof ways / sizeof *ways));
 }
 
 /* Exact rows of values side by side (kernels/production/exact_rows.h): several at once by a warp, one by a warp, by a
@@ -232,22 +240,8 @@ static void test_exact_rows(void **state) {
                           {1, 70, 1},
                           {5, 16391, 1},
                           {gpu->multiprocessors * 2 + 1, 700, 1}};
-    enum { WAYS = sizeof ways / sizeof *ways, LONG = 8 };
-    subject s = {.op = -1};
     (void)state;
-    for (int trial = 0; next_subject(&s); trial++) {
-        if (!is_exact_sum(&s) || !is_float(s.type)) continue;
-        for (int c = 0; c <= ROUNDING; c++)
-            for (int w = 0; w < WAYS; w++) {
-                if ((trial + 5 * c + 3 * w) % (quick                           ? 60
-                                               : backend == TALLY_BACKEND_SIMT ? (w >= LONG ? 48 : 12)
-                                                                               : 1) !=
-                    0)
-                    continue;
-                compare(&s, c, ways[w], trial + c, &layouts[(c + w) % 2 == 0 ? 0 : (trial + c + w) % LAYOUTS],
-                        (c + w) % 3 == 0);
-            }
-    }
+    compare_exact(ways, (int)(sizeof ways / sizeof *ways));
 }
 
 /* Sums that are ties but for a value 220 binades below, one in each of many rows, that lie `inner` across. */
