@@ -26,8 +26,7 @@ enum {
 bool tally__are_exact_columns(const tally__call *call, const tally_segments *segments) {
     enum { FEW = 8, LEAST = 8 };
     const bool are_few = segments->count * segments->inner <= FEW * (int64_t)call->gpu->multiprocessors;
-    return call->spec->exact && call->spec->user == NULL && segments->inner > 1 &&
-           segments->length > (are_few ? LEAST : TALLY__SHORT_ROW);
+    return call->spec->exact && segments->inner > 1 && segments->length > (are_few ? LEAST : TALLY__SHORT_ROW);
 }
 
 /* Values side by side of a block. */
@@ -97,7 +96,7 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
     const int64_t bytes = segments->length * (int64_t)sizes.value_bytes, all = segments->count * bytes;
     const bool is_sum = tally__is_sum_alone(call->spec) && !call->spec->final.mean && all > SMALL_SUM,
                is_narrow_dot = call->spec->inputs == 2 && sizes.value_bytes == 2;
-    if (!call->spec->exact || call->spec->user != NULL || segments->inner > 1 || !are_packed(call)) return false;
+    if (!call->spec->exact || segments->inner > 1 || !are_packed(call)) return false;
     if (all <= SMALL_ARRAY) return segments->length >= LEAST_VALUES;
     return !is_narrow_dot && bytes >= (is_sum ? SHORT_SUM : SHORT) && most_rows(&sizes) * bytes >= LEAST_BYTES;
 }

@@ -37,24 +37,25 @@ static stage first_stage(const tally__spec *spec) {
 }
 /* Whether the rows of an exact operator lie across others. */
 static bool has_columns(const job *j) {
-    return j->segments.kind == TALLY_ROWS && j->segments.inner > 1 && j->call->spec->user == NULL;
+    return j->call->spec->exact && j->segments.kind == TALLY_ROWS && j->segments.inner > 1;
 }
-static bool begins_with_prefixes(const job *j) {
-    return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_EXPANSIONS);
+/* Whether the first kernel, and the tiles, are those of production/segments.h. They are not of exact operators that
+ * begin with a later stage, nor of exact rows across others. A plan has such tiles, too. */
+static bool begins_with_segments(const job *j) {
+    return !j->reduces || !j->call->spec->exact || (!has_columns(j) && first_stage(j->call->spec) == STAGE_EXPANSIONS);
 }
 
 /* Whether rows are exact ones that a thread has alone (production/short_exact.h), before the other stages have those
- * that it is not sure of. Measured: docs/design/012. Rows whose values lie side by side begin with prefix sums if these
- * have a sum alone to find. */
+ * that it is not sure of: all rows across others that come here (cuda/exact_rows.h has long ones), and short ones side
+ * by side, unless these have a sum alone to find. Measured: docs/design/012. */
 static bool are_short(const job *j) {
     enum { SIDE_BY_SIDE = 16 };
-    return begins_with_prefixes(j) && j->segments.kind == TALLY_ROWS && j->call->spec->user == NULL &&
-           TALLY_FIRST_STAGE == STAGE_EXPANSIONS && j->segments.length > 0 &&
-           (has_columns(j) ? j->segments.length <= TALLY__SHORT_ROW
-                           : j->segments.length <= SIDE_BY_SIDE && !tally__is_sum_alone(j->call->spec));
+    return !begins_with_segments(j) && j->segments.kind == TALLY_ROWS && TALLY_FIRST_STAGE == STAGE_EXPANSIONS &&
+           j->segments.length > 0 &&
+           (has_columns(j) || (j->segments.length <= SIDE_BY_SIDE && !tally__is_sum_alone(j->call->spec)));
 }
 /* Whether the first stage marks the segments that it leaves. */
-static bool marks_segments(const job *j) { return !begins_with_prefixes(j) || are_short(j); }
+static bool marks_segments(const job *j) { return begins_with_segments(j) || are_short(j); }
 
 /* ---- memory ---- */
 
@@ -64,7 +65,7 @@ static bool marks_segments(const job *j) { return !begins_with_prefixes(j) || ar
 static bool tiles_look_at_segment_ids(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
     const int64_t bytes = (int64_t)tally_type_size(j->segments.index_type);
-    return j->segments.kind == TALLY_SEGMENT_IDS && j->reduces && !begins_with_prefixes(j) &&
+    return j->segments.kind == TALLY_SEGMENT_IDS && j->reduces && begins_with_segments(j) &&
            j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
            tally__geometry_of(j->call->spec).leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
@@ -123,7 +124,7 @@ static tally_status measure(job *j) {
     partition->inner = has_columns(j) ? j->segments.inner : 1;
     j->again.partition = *partition;
     shape_for_prefixes(j->call->spec, &j->again.partition);
-    if (begins_with_prefixes(j)) shape_for_prefixes(j->call->spec, partition);
+    if (!begins_with_segments(j)) shape_for_prefixes(j->call->spec, partition);
     TALLY_TRY(count_tiles(j, bytes, partition));
     return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.partition) : TALLY_OK;
 }
@@ -150,7 +151,7 @@ static parts lay_out(const job *j) {
     const tally_partition *partition = &j->work.partition;
     const tally__spec *spec = j->call->spec;
     const bool makes_offsets = j->segments.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
-    const int64_t arrivals = begins_with_prefixes(j) ? 1 : tally_all_pitches(partition->cells / TALLY_FAN + 1);
+    const int64_t arrivals = begins_with_segments(j) ? tally_all_pitches(partition->cells / TALLY_FAN + 1) : 1;
     parts all = {0};
     all.flags = tally__take(&all.bytes, sizeof *j->work.out.flags);
     all.arrivals = tally__take(&all.bytes, arrivals * (int64_t)sizeof *j->work.arrivals);
@@ -162,7 +163,7 @@ static parts lay_out(const job *j) {
     all.far = tally__take(&all.bytes, marks_of_tiles);
     all.boundaries = tally__take(
         &all.bytes, plan_has_boundaries(j) ? 0 : (partition->tiles + 1) * (int64_t)sizeof *partition->boundaries);
-    all.again = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j)
+    all.again = tally__take(&all.bytes, has_stages && begins_with_segments(j)
                                             ? (j->again.partition.tiles + 1) * (int64_t)sizeof *partition->boundaries
                                             : 0);
     all.offsets = tally__take(&all.bytes, makes_offsets ? (partition->count + 1) * partition->offset_bytes : 0);
@@ -171,11 +172,10 @@ static parts lay_out(const job *j) {
                                                              : -1;
     all.sums = tally__take(&all.bytes, (blocks + 1) * (int64_t)sizeof *partition->sums);
     if (!j->reduces) return all;
-    const int64_t leaf_nodes =
-        begins_with_prefixes(j)
-            ? 0
-            : tally_all_pitches(2 * partition->cells + 2) *
-                  (spec->exact ? TALLY_EXPANSION_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size);
+    const int64_t leaf_nodes = begins_with_segments(j) ? tally_all_pitches(2 * partition->cells + 2) *
+                                                             (spec->exact ? TALLY_EXPANSION_NODE_BYTES
+                                                                          : (int64_t)tally__geometry_of(spec).node_size)
+                                                       : 0;
     const int64_t tile_nodes = spec->exact ? j->again.partition.tiles * (int64_t)tally__geometry_of(spec).node_size
                                            : 0; /* when the others are done with */
     all.nodes = tally__take(&all.bytes, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
@@ -201,7 +201,7 @@ static void place_again(job *j, tally_boundary *boundaries) {
     partition->tiles = shape.tiles;
     partition->cells = shape.cells;
     partition->boundaries = boundaries;
-    if (!begins_with_prefixes(j)) partition->cleared = 0;
+    if (begins_with_segments(j)) partition->cleared = 0;
 }
 
 /* Where kernels read and write, in memory laid out so. */
@@ -242,7 +242,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
         j->work.out.result_stride == (int64_t)bytes && (uintptr_t)j->work.out.result % (bytes & -bytes) == 0;
     j->work.digits =
         c->spec->exact && c->spec->op == TALLY_SUM && partition->are_packed ? c->spec->final.format.digits : 0;
-    place_again(j, begins_with_prefixes(j) ? partition->boundaries : PLACE(again));
+    place_again(j, begins_with_segments(j) ? PLACE(again) : partition->boundaries);
 #undef PLACE
 }
 
@@ -367,7 +367,7 @@ static tally_status reduce(const job *j) {
     const tally_partition *partition = &j->work.partition;
     tally__loaded kernels;
     if (are_short(j)) TALLY_TRY(reduce_short(j));
-    if (begins_with_prefixes(j)) return reduce_exactly(j);
+    if (!begins_with_segments(j)) return reduce_exactly(j);
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, partition->tiles,
                                           plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
@@ -385,7 +385,7 @@ static tally_status prepare_kernels(const job *j) {
     int count = 0;
     const bool is_exact = j->call->spec->exact;
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
-    if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
+    if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SEGMENTS;
     if (are_short(j)) forms[count++] = TALLY_FORM_SHORT;
     if (j->again.partition.left != NULL) forms[count++] = TALLY_FORM_WIDE;
     if (j->again.partition.far != NULL) forms[count++] = TALLY_FORM_PREFIX;
