@@ -14,10 +14,10 @@
 
 #define TALLY_PREFIX_LEVELS TALLY_PREFIX_LEVELS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
 #define TALLY_PREFIX_THREADS TALLY_PREFIX_THREADS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
-/* The values of a thread's chunk, at most; binades below the top that the first level holds, of which each further one
- * holds one more; and that all hold. */
+/* How many values a thread's chunk has at most. */
 #define TALLY_CHUNK_MOST(is_wide) \
     (((TALLY_PREFIX_TILE_MOST / 16 / TALLY_PREFIX_THREADS_OF(TALLY_BYTES, is_wide)) | 1) * 16 / TALLY_BYTES)
+/* How many binades the first level holds, from the top down, and all levels; the others hold one more each. */
 #define TALLY_FIRST_BITS(is_wide) (TALLY_BINADE - (TALLY_CHUNK_MOST(is_wide) > 32 ? 6 : 5))
 #define TALLY_BINADES_HELD(is_wide) \
     (TALLY_FIRST_BITS(is_wide) + (TALLY_FIRST_BITS(is_wide) + 1) * (TALLY_PREFIX_LEVELS_OF(TALLY_BYTES, is_wide) - 1))

@@ -1,7 +1,6 @@
 /* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few
- * doubles (sums/expansion.h), from which the result follows by sums/parts.h. Where either is not certain, the result is
- * left to exact_segments: TALLY_FLAG_UNSURE. The order of additions does not show. Behind the operator's own
- * file. */
+ * doubles (sums/expansion.h), and sums/parts.h makes the result of them. If either is not certain, the result is left
+ * to exact_segments: TALLY_FLAG_UNSURE. The order of additions does not show. Include the operator's own file first. */
 #ifndef TALLY_EXPANSIONS_H
 #define TALLY_EXPANSIONS_H
 
@@ -9,9 +8,9 @@
 #include "sums/expansion.h"
 #include "sums/plan.h"
 
-/* Sums alone. Not where there are few values (TALLY_EXPANSION_PARTS): then it does not matter what one costs, and parts
- * hold more. Of narrow floats a column is their sum in f64 and their range, which tells whether all additions were
- * exact; of f64 there are two sums, and an anchor between them (segments/anchored.h). */
+/* Sums alone, of more than a few values: of few (TALLY_EXPANSION_PARTS) the cost does not matter, and parts hold more.
+ * Of narrow floats a column is their sum in f64 and their range, which tells whether all additions were exact. Of f64
+ * it is two sums, with an anchor between them (segments/anchored.h). */
 #if TALLY_IS_PLAIN
 #if TALLY_IS_ANCHORED
 #define TALLY_PLAIN double

@@ -1,5 +1,5 @@
-/* A pass of merge_values.h that makes one run of TALLY_MERGE_FAN, 2, 4 or 8: the kernel that finds where tiles begin in
- * the runs, and the kernels that merge tiles, of whose blocks a multiprocessor holds TALLY_MERGE_BLOCKS. */
+/* A pass of merge_values.h, which makes one run of TALLY_MERGE_FAN runs: 2, 4 or 8. One kernel finds where tiles begin
+ * in the runs; others merge the tiles. A multiprocessor holds TALLY_MERGE_BLOCKS blocks of those. */
 #if !defined(TALLY_MERGE_FAN) || !defined(TALLY_MERGE_BLOCKS)
 #error "define what the first comment lists"
 #endif
@@ -16,10 +16,10 @@ enum {
 
 /* ---- boundaries ---- */
 
-/* How many of the first `rank` values of all runs are of each: low. Of two runs by merge path. Of several the one, of
- * those with values in question, whose middle value comes first gives its first half, if so many are wanted that this
- * must be among them; or else the one whose middle value comes last loses its second half. Of runs that are not sorted
- * it is any numbers that add up to `rank`. */
+/* low[i]: how many of the first `rank` values of all runs are of run i. Of two runs it is found by merge path. Of more,
+ * each step halves what is in question of one run. If the values still wanted must include the first half of the run
+ * whose middle value comes first, they take it. If not, the run whose middle value comes last loses its second half.
+ * Runs that are not sorted give any numbers that add up to `rank`. */
 #if TALLY_MERGE_FAN == 2
 TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infinity, int64_t *low) {
     const int64_t others = runs[1].count, all = runs[0].count;

@@ -1,6 +1,6 @@
-/* Exact segments by prefix sums, a block for each tile (exact_segments/prefix.h): of all segments, or of those that
- * production/segments.h was not sure of.  With
- * TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then is for production/flat.h. */
+/* Exact segments by prefix sums, a block for each tile (exact_segments/prefix.h). It takes all segments, or those that
+ * production/segments.h was not sure of. With TALLY_PREFIX_WIDE it has more levels, and takes the tiles that it left
+ * without. What is left then goes to production/flat.h. */
 #ifndef TALLY_FORM_PREFIX_H
 #define TALLY_FORM_PREFIX_H
 

@@ -1,17 +1,17 @@
-/* The numbers of a block of production/exact_columns.h or exact_rows.h: in shared memory, each row's in 16-bit digits,
- * and what becomes of them: results, or numbers of limbs in memory. Behind rows/columns_task.h or rows_task.h, which
- * define
+/* The sums of a block of production/exact_columns.h or exact_rows.h. Each row has a slot in shared memory, with one or
+ * more columns of 16-bit digits. In the end a slot gives a result, or is added to a number of limbs in memory. Include
+ * rows/columns_task.h or rows_task.h first, which define
  *
  *     work_t, task_t                    the launch's parameters, and what a block and a lane of it have
- *     slots                             the rows that a block has at most, each with a slot
- *     copies_of(work)                   a slot has so many columns of digits, from column slot * copies on
- *     between_digits, between_columns   how far apart in shared memory digits of a column, and of a digit columns, are
- *     digit_words                       all of them
- *     slot_of(task, v)                  the slot of the lane's value v,
- *     column_of(work, task, v)          and the column that the lane adds it to: 2^13 values at most
- *     all_of(task)                      a bit for each value v of which the lane has some, as a rule,
- *     there_of(work, task, k, s)        and for each that part s of a share has
- *     row_of_slot(work, task, slot)     its row, or -1 */
+ *     slots                             how many rows a block has at most
+ *     copies_of(work)                   columns of digits of a slot: the first is column slot * copies
+ *     between_digits, between_columns   the distance of digit d + 1 from d of a column, and of column c + 1 from c
+ *     digit_words                       the size of all columns
+ *     slot_of(task, v)                  the slot of the lane's value v
+ *     column_of(work, task, v)          the column that the lane adds value v to, with 2^13 values at most
+ *     all_of(task)                      a bit for each v that the lane has values of, as a rule
+ *     there_of(work, task, k, s)        a bit for each v that part s of the share at k has a value of
+ *     row_of_slot(work, task, slot)     the slot's row, or -1 */
 #ifndef TALLY_BLOCK_SUMS_H
 #define TALLY_BLOCK_SUMS_H
 

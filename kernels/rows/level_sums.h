@@ -1,11 +1,12 @@
 /* Sums of a lane of production/exact_columns.h or exact_rows.h, in levels (sums/levels.h). The warp measures a share
  * before it adds it, as for whole arrays (exact_sums/exact_block.h): values beyond the levels choose new ones. What no
- * levels hold goes to digits (rows/block_sums.h). Behind rows/columns_task.h or rows_task.h, which define
+ * levels hold goes to digits (rows/block_sums.h). Include rows/columns_task.h or rows_task.h first, which define
  *
- *     sums_held      a lane has so many sums, to which it adds its values in turn
- *     log_additions  log2 of what is added to one, at most
- *     TALLY_SCALES   f64 are scaled where levels hold their products only so
- *     adds_rest      of a share with infinities or NaNs, the rest goes to levels if these hold it; if not, to digits */
+ *     sums_held      how many sums a lane has; it adds its values to them in turn
+ *     log_additions  log2 of how many values are added to one sum, at most
+ *     TALLY_SCALES   whether f64 are scaled if levels hold their products only so
+ *     adds_rest      whether the finite values of a share with infinities or NaNs may go to levels; if not, they go to
+ *                    digits */
 #ifndef TALLY_LEVEL_SUMS_H
 #define TALLY_LEVEL_SUMS_H
 

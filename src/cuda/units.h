@@ -11,8 +11,7 @@ bool tally__has_form(const tally__spec *spec, tally__form form);
 /* Whether the kernels of that form are of no operator, and their spec is NULL. */
 bool tally__is_general(tally__form form);
 /* The translation unit of that form for a spec, or of a general form for any or NULL. MERGE_TWO and so on are of
- * the spec's type and options alone. Operators of the caller's own
- * have WHOLE and SEGMENTS, which take rows too. */
+ * the spec's type and options alone. Operators of the caller's own have WHOLE and SEGMENTS, which take rows too. */
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit);
 /* The name of a kernel of that unit. */
 void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TALLY_MOST_ENTRY]);

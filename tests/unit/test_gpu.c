@@ -1,7 +1,6 @@
 /* The GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over sizes at the
  * boundaries of leaves, tiles and groups of tiles, host and device memory, layouts, schedules. On the simulator as it
- * is; with
- * --cuda on a GPU, where sizes are larger. */
+ * is; with --cuda on a GPU, where sizes are larger. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* Operators of the caller's own given as text: the kernels made of it against the callbacks on the CPU, bit for bit, on
- * the simulator, or with
- * --cuda on a GPU; and what is refused. */
+ * the simulator, or with --cuda on a GPU; and what is refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
