@@ -191,6 +191,14 @@ static PyObject *order_shows(PyObject *self, PyObject *args) {
     return PyBool_FromLong(op_counts_positions(op) || op_order_shows(op, input, !strcmp(accuracy, "fast")));
 }
 
+/* _takes_ddof(op) */
+static PyObject *whether_takes_ddof(PyObject *self, PyObject *op_object) {
+    (void)self;
+    PyObject *user;
+    tally_op op;
+    return op_from_object(op_object, &op, &user) ? PyBool_FromLong(takes_ddof(op)) : NULL;
+}
+
 /* ---- the module ---- */
 
 #define WITH_WORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
@@ -211,6 +219,7 @@ static PyMethodDef functions[] = {
     {"_result_dtype", result_dtype, METH_VARARGS, NULL},
     {"_dtype_name", dtype_name, METH_O, NULL},
     {"_order_shows", order_shows, METH_VARARGS, NULL},
+    {"_takes_ddof", whether_takes_ddof, METH_O, NULL},
     {"_node_facts", WITH_WORDS(node_facts), NULL},
     {"_make_nodes", WITH_WORDS(make_nodes), NULL},
     {"_merge_nodes", WITH_WORDS(merge_nodes), NULL},

@@ -3,12 +3,11 @@ and `segment_reduce` of that module, and what they check."""
 
 from __future__ import annotations
 
-from ._core import info
+from ._core import _takes_ddof, info
 
 # Six arrays are no result of one dtype, and two inputs have two gradients.
 NOT_HERE = ("stats", "dot")
 NAMES = [name for name in info()["operators"] if name not in NOT_HERE]
-WITH_DDOF = ("var", "std")
 
 
 def python_name(op):
@@ -20,7 +19,7 @@ def check_op(op, ddof, more=()):
     op = op[:-1] if op in ("and_", "or_") else op
     if op not in NAMES and op not in more:
         raise ValueError(f"op: {op!r} is none of {', '.join([*NAMES, *more])}; others are in tally_reduce")
-    if ddof and op not in WITH_DDOF and op != "stats":
+    if ddof and not _takes_ddof(op):
         raise TypeError(f"{op} takes no ddof")
     return op
 
