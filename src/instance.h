@@ -8,6 +8,7 @@
 #undef TALLY_ANCHORED_H
 #undef TALLY_ARG_H
 #undef TALLY_BATCH_H
+#undef TALLY_BITS_H
 #undef TALLY_BLOCK_SUMS_H
 #undef TALLY_BY_LIMBS_H
 #undef TALLY_CHUNKS_H

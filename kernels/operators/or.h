@@ -2,26 +2,8 @@
 #ifndef TALLY_OPERATOR_OR_H
 #define TALLY_OPERATOR_OR_H
 
-#define TALLY_COLUMN(X) X(TALLY_B, bits)
-#define TALLY_NODE(X) X(TALLY_B, bits)
 #define TALLY_START(a) (a).bits = 0
 #define TALLY_JOIN(a, b) (a).bits = (TALLY_B)((a).bits | (b).bits)
-#include "accumulators/plain.h"
-
-TALLY_FN column_t lift(item_t x, item_t y) {
-    column_t a;
-    (void)y;
-    a.bits = (TALLY_B)x.value;
-    return a;
-}
-typedef TALLY_T result_t;
-TALLY_FN result_t finish(node_t a, const tally_final *final) {
-    (void) final;
-#if TALLY_BOOLEAN
-    return a.bits != 0;
-#else
-    return (TALLY_T)a.bits;
-#endif
-}
+#include "accumulators/bits.h"
 
 #endif
