@@ -87,6 +87,23 @@ static void check_segments(tally_type type, int class, uint64_t *random) {
     now.segment = 0, now.nan = 0;
 }
 
+/* What every operator gives of two whole arrays. */
+static void check_operators(tally_context *context, tally_array x, tally_array y, int ddof) {
+    truth squares, products;
+    begin_truth(&squares);
+    begin_truth(&products);
+    for (int64_t i = 0; i < x.count; i++) {
+        const double a = as_double(x.type, x.data, i);
+        add_truth(&squares, a, a);
+        add_truth(&products, a, as_double(y.type, y.data, i));
+    }
+    for (int k = 0; k < SINGLE; k++) check_operator(&squares, context, single[k], x, y, ddof);
+    check_operator(&products, context, TALLY_DOT, x, y, 0);
+    check_stats(&squares, context, x, ddof);
+    end_truth(&squares);
+    end_truth(&products);
+}
+
 static const int thread_counts[] = {1, 2, 5};
 
 static void check_data(tally_type type, int class, int64_t n, int shape, uint64_t *random) {
@@ -95,7 +112,6 @@ static void check_data(tally_type type, int class, int64_t n, int shape, uint64_
     char *x = (char *)scratch(0, (size_t)(n + 1) * bytes + 64) + offset;
     char *y = (char *)scratch(1, (size_t)(n + 1) * bytes + 64) + offset;
     subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, (int)random_below(random, 3), TALLY_BEST};
-    truth squares, products;
     tally_context *context = context_for(&s, TALLY_BACKEND_CPU, thread_counts[random_below(random, 3)]);
     now.type = type, now.data = names[class], now.size = n, now.ddof = s.ddof;
     for (int64_t i = 0; i < n; i++) {
@@ -104,20 +120,8 @@ static void check_data(tally_type type, int class, int64_t n, int shape, uint64_
     }
     if (shape == 1) /* cancel in pairs far apart */
         for (int64_t i = 0; i < n / 2; i++) put_number(type, x, n - 1 - i, -as_double(type, x, i));
-    begin_truth(&squares);
-    begin_truth(&products);
-    for (int64_t i = 0; i < n; i++) {
-        double a = as_double(type, x, i);
-        add_truth(&squares, a, a);
-        add_truth(&products, a, as_double(type, y, i));
-    }
-    tally_array in = tally_in(x, type, n), other = tally_in(y, type, n);
-    for (int k = 0; k < SINGLE; k++) check_operator(&squares, context, single[k], in, other, s.ddof);
-    check_operator(&products, context, TALLY_DOT, in, other, 0);
-    check_stats(&squares, context, in, s.ddof);
-    check_states(context, single[random_below(random, SINGLE)], in, random);
-    end_truth(&squares);
-    end_truth(&products);
+    check_operators(context, tally_in(x, type, n), tally_in(y, type, n), s.ddof);
+    check_states(context, single[random_below(random, SINGLE)], tally_in(x, type, n), random);
 }
 
 static void test_against_mpfr(void **unused) {
@@ -150,12 +154,9 @@ static void check_tiles(tally_type type, uint64_t *random) {
     char *x = scratch(0, (size_t)n * bytes), *y = scratch(1, (size_t)n * bytes);
     subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, 1, TALLY_BEST};
     tally_context *context = context_for(&s, TALLY_BACKEND_CPU, thread_counts[random_below(random, 3)]);
-    truth squares, products;
     int power = 0, binades = 10;
     uint64_t signs = 0;
     now.type = type, now.data = "changing tiles", now.size = n, now.ddof = s.ddof;
-    begin_truth(&squares);
-    begin_truth(&products);
     for (int64_t i = 0; i < n; i++) {
         if (i % (tile / 2) == 0 && random_below(random, 3) == 0) {
             power = random_below(random, 4) ? power + (int)random_below(random, 9) - 4
@@ -166,17 +167,9 @@ static void check_tiles(tally_type type, uint64_t *random) {
         for (int k = 0; k < 2; k++)
             put_number(type, k ? y : x, i,
                        from_parts(next_random(random) & signs, 1023 + power - (int)random_below(random, binades)));
-        double a = as_double(type, x, i);
-        add_truth(&squares, a, a);
-        add_truth(&products, a, as_double(type, y, i));
     }
-    tally_array in = tally_in(x, type, n), other = tally_in(y, type, n);
-    for (int k = 0; k < SINGLE; k++) check_operator(&squares, context, single[k], in, other, s.ddof);
-    check_operator(&products, context, TALLY_DOT, in, other, 0);
-    check_stats(&squares, context, in, s.ddof);
-    for (int k = 0; k < SINGLE; k++) check_states(context, single[k], in, random); /* to the last digit */
-    end_truth(&squares);
-    end_truth(&products);
+    check_operators(context, tally_in(x, type, n), tally_in(y, type, n), s.ddof);
+    for (int k = 0; k < SINGLE; k++) check_states(context, single[k], tally_in(x, type, n), random); /* all digits */
 }
 
 /* As large as the counts of a level can get, for longer than they fit. `over`: with a value too small for the fewest
