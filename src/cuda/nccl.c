@@ -1,4 +1,5 @@
 /* Opens NCCL (nccl.h). */
+#define _GNU_SOURCE
 #include "cuda/nccl.h"
 
 #include <dlfcn.h>
@@ -20,7 +21,7 @@ static void open_nccl(void) {
         TALLY_NCCL_CALLS(TALLY_ROW)
 #undef TALLY_ROW
     };
-    const char *named = getenv("TALLY_NCCL"), *path = named != NULL && named[0] != 0 ? named : "libnccl.so.2",
+    const char *named = secure_getenv("TALLY_NCCL"), *path = named != NULL && named[0] != 0 ? named : "libnccl.so.2",
                *why = NULL;
     void *library = tally__open_library(path, &why), **functions = (void **)(void *)&table;
     if (library == NULL) {
