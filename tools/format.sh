@@ -16,4 +16,4 @@ fi
 # shellcheck disable=SC2086 # several options
 git ls-files -z '*.c' '*.h' ':!kernels/forms.h' ':!gallery/kernels/table.h' ':!gallery/exercises' ':!include' \
     ':!src/foreach_type.h' ':!src/convert.c' ':!tests/unit/simt_host.h' ':!examples/gpu.c' |
-    xargs -0 clang-format $how
+    xargs -0 -n 64 -P "$(nproc)" clang-format $how
