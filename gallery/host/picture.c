@@ -1,4 +1,4 @@
-/* Pictures: which elements a run makes, of which others, and when, out of the trace of the run. */
+/* Pictures of a run, made of its trace: which elements it makes, of which others, and when. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Results from sums that are pairs of doubles, if these are certain of them (sums/parts.h), and how a result is
+/* Results of sums that are pairs of doubles, where these decide the result (sums/parts.h), and how a result is
  * written. */
 #ifndef TALLY_PAIR_RESULTS_H
 #define TALLY_PAIR_RESULTS_H

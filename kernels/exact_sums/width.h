@@ -1,5 +1,5 @@
-/* How far apart the values of an exact sum are, from few of their bits: whether sums of them in one double lose none,
- * or in two. */
+/* How far apart the values of an exact sum are, told from a few of their bits: whether one double, or two, hold sums of
+ * them without loss. */
 #ifndef TALLY_WIDTH_H
 #define TALLY_WIDTH_H
 

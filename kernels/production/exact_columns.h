@@ -1,17 +1,17 @@
 /* Exact sums of rows that lie across others: an array of extents outer, length and inner, reduced along the middle one.
  *
- * A lane has as many values side by side as are 16 bytes, each of a row of its own, and goes down the rows of memory.
- * It adds them to levels (sums/levels.h), of which each row has its own. The warp measures what it has read before it
- * adds it, as for whole arrays (exact_sums/exact_block.h): values beyond the levels choose new ones. What no levels
- * hold goes to 16-bit digits in shared memory value by value, and so do in the end the counts of levels. Each lane has
- * a column of digits for each of its values, so that nobody waits. Infinities and NaNs are noted.
+ * A lane reads 16 bytes of values side by side, each of another row, and goes down the rows of memory. It adds them to
+ * levels (sums/levels.h); each row has its own. The warp measures what it has read before it adds it, as for whole
+ * arrays (exact_sums/exact_block.h): values beyond the levels choose new ones. What no levels hold goes to 16-bit
+ * digits in shared memory value by value, and so do in the end the counts of levels. Each lane has a column of digits
+ * for each of its values, so that nobody waits. Infinities and NaNs are noted.
  *
  * If the block has all values of its rows, a thread makes a row's result of its digits. If not, the digits go to a
  * number of limbs in memory, to which other blocks add at the same time; production/flat.h empties these numbers first,
  * and makes results of them.
  *
  * Short rows of memory are read several as one (`width`). Where rows of memory begin anywhere, values are read one by
- * one, and those of a lane are as far apart as lanes are many. */
+ * one. The values of a lane are then as far apart as there are lanes. */
 #ifndef TALLY_FORM_EXACT_COLUMNS_H
 #define TALLY_FORM_EXACT_COLUMNS_H
 

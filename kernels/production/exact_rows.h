@@ -1,7 +1,7 @@
 /* Exact sums of rows whose values lie side by side.
  *
- * A warp takes a row, a piece of one, or several rows, by equally many lanes. A lane reads 16 bytes at a time, as many
- * apart as the row has lanes, and adds them to levels in registers, as for whole arrays (rows/level_sums.h). What no
+ * A warp takes a row, a piece of one, or several rows with equally many lanes each. The lanes of a row take turns, 16
+ * bytes at a time. A lane adds its values to levels in registers, as for whole arrays (rows/level_sums.h). What no
  * levels hold goes to the row's 16-bit digits in shared memory value by value; so do in the end the counts of levels,
  * added up over the lanes. Infinities and NaNs are noted.
  *

@@ -1,5 +1,5 @@
-/* Exact segments of tiles whose values are too far apart for prefix sums (production/prefix.h), or of all tiles: what
- * is certain whatever the values.
+/* Exact segments whatever their values: those of tiles whose values are too far apart for prefix sums
+ * (production/prefix.h), or of all tiles.
  *
  * A segment that lies in a tile is added up by a thread or a warp (exact_segments/whole_segments.h). Of one that
  * crosses tile boundaries, each tile adds its part to a number of limbs in memory (exact_segments/digits.h). That

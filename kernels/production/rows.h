@@ -1,7 +1,7 @@
-/* Rows that lie side by side, by any operator of kernels/operators, in the canonical order
- * (docs/order.md, docs/design/007); many of at most a leaf are segments.
+/* Rows that lie side by side, by any operator of kernels/operators, in the canonical order (docs/order.md,
+ * docs/design/007). Many rows of at most a leaf are reduced as segments.
  *
- * A warp has a row, or blocks have one, which take tiles of it as those of a whole array are taken. */
+ * A row has a warp, or several blocks, which take its tiles as those of a whole array are taken. */
 #ifndef TALLY_FORM_ROWS_H
 #define TALLY_FORM_ROWS_H
 

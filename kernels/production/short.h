@@ -1,5 +1,5 @@
-/* Rows of at most 8 values along an axis that is not the last, or of none, by any operator of kernels/operators, in
- * the canonical order (docs/order.md, docs/design/007). */
+/* Rows of at most 8 values, along any axis, by any operator of kernels/operators, in the canonical order
+ * (docs/order.md, docs/design/007). */
 #ifndef TALLY_FORM_SHORT_H
 #define TALLY_FORM_SHORT_H
 

@@ -1,8 +1,8 @@
-/* A small whole array by an operator of kernels/exact, in one launch and little time: the same true sum as
- * production/reduce_exact.h gives, by few doubles in each thread (exact_sums/expansions.h), warp and block, and then of
- * all blocks by the last that arrives. What a block's doubles do not hold (hundreds of binades, infinities) it adds as
- * limbs to the scratch memory; then, and where the result of the doubles is not certain, the last block rounds limbs.
- */
+/* A small whole array by an operator of kernels/exact, in one launch and little time. The result is that of
+ * production/reduce_exact.h. Threads, warps and blocks add in few doubles (exact_sums/expansions.h), and the last block
+ * to arrive adds those of all blocks. What a block's doubles do not hold (hundreds of binades, infinities) it adds as
+ * limbs to the scratch memory. If there are such limbs, or the doubles leave the result uncertain, the last block
+ * rounds limbs. */
 #ifndef TALLY_FORM_SMALL_EXACT_H
 #define TALLY_FORM_SMALL_EXACT_H
 

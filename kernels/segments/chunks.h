@@ -1,9 +1,9 @@
-/* Exact sums of f32 and f64 of any segments of a tile, at a price that hardly depends on their lengths. Every thread
- * adds up the values of a chunk, from the left to the right, whatever segments they are of, and keeps the sum of those
- * left of each head; a segment is then the difference of two such sums, and of what lies between (sums of runs by
- * differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values
- * of the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and
- * goes the way of all other operators. */
+/* Exact sums of f32 and f64 of all segments of a tile, at a price that hardly depends on their lengths. A thread adds
+ * up the values of its chunk from left to right, whatever their segments, and keeps the sum of those left of each head.
+ * The sum of a segment is the difference of two such sums, plus what lies between (sums of runs by differences:
+ * Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded if all values of the tile are multiples of
+ * some 2^u and small enough (docs/exact.md). A tile of other values is read again, and goes the way of all other
+ * operators. */
 #ifndef TALLY_CHUNKS_H
 #define TALLY_CHUNKS_H
 

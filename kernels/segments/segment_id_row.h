@@ -1,6 +1,6 @@
-/* Rows of segment ids, four of each lane of a warp, and the places where their segments begin: the first value that is
- * a segment's own or, if it has none, of the next that has some. In shared memory (segments/tile_ends.h) or as offsets
- * in memory (production/partition.h). */
+/* Rows of segment ids, four for each lane of a warp, and where their segments begin: at the first value of a segment
+ * or, if it is empty, of the next one that is not. The places go to shared memory (segments/tile_ends.h), or to memory
+ * as offsets (production/partition.h). */
 #ifndef TALLY_SEGMENT_ID_ROW_H
 #define TALLY_SEGMENT_ID_ROW_H
 

@@ -1,6 +1,6 @@
-/* argmin and argmax of values that lie in shared memory: each lane looks for the best of its own once, in order, 16
- * bytes, a part, at a time, and keeps which part it was in; the place in it is sought at the end. A part of
- * segments/shared_leaf.h, in place of its columns, which look twice. */
+/* argmin and argmax of values that lie in shared memory. A lane reads its parts of 16 bytes once, in order, and keeps
+ * the best value and the part that it was in; the place in the part is looked up at the end. A part of
+ * segments/shared_leaf.h, in place of its columns, which read twice. */
 #ifndef TALLY_SHARED_SEARCH_H
 #define TALLY_SHARED_SEARCH_H
 

@@ -1,7 +1,7 @@
 /* Sums of doubles as three doubles, and a bound of what these have dropped. Each addition keeps its rounding error for
- * the next part (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005; the error by Knuth's two-sum). What the
- * last part drops is most often nothing, else less than 2^-150 of the largest partial sum or so: a result that is the
- * same at both ends of that interval is certain. */
+ * the next part (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005; the error by Knuth's two-sum). The last
+ * part most often drops nothing, and else less than 2^-150 or so of the largest partial sum. A result that is the same
+ * at both ends of that interval is certain. */
 #ifndef TALLY_BOUNDED_H
 #define TALLY_BOUNDED_H
 

@@ -1,6 +1,6 @@
 /* Exact sums of doubles as a few doubles: each addition keeps its rounding error for the next part (Ogita, Rump and
  * Oishi, "Accurate sum and dot product", 2005; the error by Knuth's two-sum), and what the last part drops is noticed.
- * Nothing was noticed: the sum is that of the parts, exactly. So it is for segments of ordinary data; others are summed
+ * If nothing was noticed, the sum of the parts is exact, as it is for segments of ordinary data. Others are summed
  * another way. */
 #ifndef TALLY_EXPANSION_H
 #define TALLY_EXPANSION_H

@@ -1,7 +1,7 @@
-/* Segments on a GPU: a segmentation becomes offsets, or stays segment ids, and tiles (kernels/production/partition.h),
- * tiles give results and leaves of segments that cross their boundaries, and those are combined
- * (kernels/production/segments.h). All of it on one stream; nothing is asked of the GPU before the results are wanted.
- */
+/* Segments on a GPU. A segmentation becomes offsets, unless tiles read its segment ids, and is shared out to tiles
+ * (kernels/production/partition.h). A tile gives the results of its own segments, and the nodes of the leaves of those
+ * that cross its boundaries; then these nodes are combined (kernels/production/segments.h). Exact sums have more
+ * stages, below. All of it is on one stream; nothing is asked of the GPU before the results are wanted. */
 #include "cuda/segments.h"
 
 #include "cuda/units.h"
