@@ -15,6 +15,7 @@ typedef struct tally__kinds {
     _Alignas(64) int32_t lengths[TALLY_SEGMENT_BATCH]; /* TALLY_LONG_SEGMENT: more, or no such segment */
     int32_t shortest, longest;                         /* longest: of those that are no longer than TALLY_SMALL_LEAF */
     int32_t most;                                      /* of all, TALLY_LONG_SEGMENT if there is any */
+    int32_t cost;                                      /* in lanes, in quarters of a row (tally__lane_length) */
 } tally__kinds;
 TALLY_APART TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t *offsets, int count) {
     int32_t shortest = TALLY_LONG_SEGMENT, longest = 0, most = 0;
@@ -34,10 +35,10 @@ TALLY_APART TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t
 }
 /* How long the segments are that lanes take, no more than `most`: where more rows of all lanes would take longer than
  * the segments by themselves, each as long as `quarters` of a row. 0: none. */
-TALLY_APART TALLY_TARGET int32_t tally__lane_length(const tally__kinds *kinds, const int32_t quarters,
-                                                    const int32_t most) {
+TALLY_APART TALLY_TARGET int32_t tally__lane_length(tally__kinds *kinds, const int32_t quarters, const int32_t most) {
     uint32_t few = 0, many = 0; /* how many have more than 0, 4, 8 and 16, and than 32 values: 8 bits for each */
     int32_t best = 0, least;
+    kinds->cost = kinds->longest > 0 ? 0 : quarters * TALLY_SEGMENT_BATCH;
     if (kinds->longest <= 4) return kinds->longest;
     for (int s = 0; s < TALLY_SEGMENT_BATCH; s++) {
         const int32_t n = kinds->lengths[s];
@@ -55,6 +56,7 @@ TALLY_APART TALLY_TARGET int32_t tally__lane_length(const tally__kinds *kinds, c
         best = cost < least ? rows : best;
         least = cost < least ? cost : least;
     }
+    kinds->cost = least;
     return best;
 }
 

@@ -10,6 +10,7 @@
 #include "accumulators/finalize.h"
 #include "cpu/leaves_template.h"
 #include "cpu/segment_kinds.h"
+#include "cpu/strips_template.h"
 #include "cpu/turned_template.h"
 
 /* ---- a batch ---- */
@@ -41,12 +42,34 @@ TALLY_APART TALLY_TARGET int empty_segments(int count, const tally_final *final,
     for (int s = 0; s < count; s++) write(results, s, empty);
     return flags;
 }
+/* Whether a batch went by strips. */
+TALLY_INLINE TALLY_TARGET bool in_strips(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets,
+                                         int count, tally__kinds *kinds, const tally_final *final, char *results,
+                                         int *flags) {
+#if TALLY_HAS_STRIPS
+    if (count == TALLY_LANES && offsets[count] <= limit - TALLY_STRIP_READ) {
+        tally__list list;
+        const int seen = strip_segments(x, y, offsets, kinds, final, results);
+        if (seen < 0) return false;
+        *flags |= seen;
+        if (kinds->most == TALLY_LONG_SEGMENT)
+            *flags |= other_segments(x, y, limit, offsets, list, tally__longer(kinds, count, TALLY_SMALL_LEAF, list),
+                                     final, results);
+        return true;
+    }
+#else
+    (void)x, (void)y, (void)limit, (void)offsets, (void)count, (void)kinds, (void) final, (void)results, (void)flags;
+#endif
+    return false;
+}
 /* At most TALLY_SEGMENT_BATCH segments, some of them no longer than TALLY_TURNED_ROWS. */
 static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets, int count,
                                        tally__kinds *kinds, const tally_final *final, char *results) {
     tally__list list;
     int flags = 0, listed;
     int32_t most = tally__lane_length(kinds, TALLY_QUARTERS_FOR_ONE, TALLY_TURNED_ROWS);
+    if (kinds->cost > TALLY_STRIPS_COST && in_strips(x, y, limit, offsets, count, kinds, final, results, &flags))
+        return flags;
     if (kinds->longest > 4) { /* others are read in order */
         tally__touch_lines(x + offsets[0], x + offsets[count]);
         if (TALLY_KERNEL_INPUTS == 2) tally__touch_lines(y + offsets[0], y + offsets[count]);
@@ -74,9 +97,10 @@ static TALLY_TARGET int reduce_segments(const tally__kernel *kernel, const void 
         char *to = (char *)results + at * (int64_t)sizeof(result_t);
         tally__kinds kinds;
         tally__kinds_of(&kinds, from, batch);
-        if (kinds.shortest > TALLY_TURNED_ROWS)
-            flags |= other_segments(x, y, limit, from, NULL, batch, final, to);
-        else
+        if (kinds.shortest > TALLY_TURNED_ROWS) {
+            if (!in_strips(x, y, limit, from, batch, &kinds, final, to, &flags))
+                flags |= other_segments(x, y, limit, from, NULL, batch, final, to);
+        } else
             flags |= mixed_segments(x, y, limit, from, batch, &kinds, final, to);
     }
     return flags;

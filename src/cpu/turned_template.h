@@ -104,6 +104,13 @@ typedef int32_t length_t;
 typedef int64_t length_t;
 #define TALLY_TURN_PIECES tally__turn_8
 #endif
+/* Segments of any lengths by strips of columns (strips_template.h). Of places of f64 gcc makes no vectors. */
+#if defined(TALLY_ISA_AVX512)
+#define TALLY_HAS_STRIPS \
+    (TALLY_IS_FREE && (TALLY_PASSES == 1 || (TALLY_HAS_INDEX && !TALLY_IS_F64)) && !(TALLY_FLOAT && TALLY_NAN == 1))
+#else
+#define TALLY_HAS_STRIPS 0
+#endif
 /* Rows are not many where values are wide, unless lanes are cheaper by far. One segment by itself takes about as long
  * as so many quarters of a row. */
 #define TALLY_DEAR_ALONE (TALLY_IS_FREE && sizeof(column_t) >= 4 * TALLY_BYTES)
@@ -112,10 +119,13 @@ typedef int64_t length_t;
 #if TALLY_BYTES <= 2 && TALLY_IS_FREE
 #define TALLY_QUARTERS_FOR_ONE (TALLY_BYTES == 1 ? 28 : 10)
 #elif TALLY_BYTES == 8
-#define TALLY_QUARTERS_FOR_ONE (TALLY_DEAR_ALONE ? 6 : TALLY_CHEAP_ROWS ? 1 : 2)
+#define TALLY_QUARTERS_FOR_ONE (TALLY_DEAR_ALONE ? 6 : TALLY_CHEAP_ROWS && !TALLY_HAS_STRIPS ? 1 : 2)
 #else
-#define TALLY_QUARTERS_FOR_ONE ((TALLY_BYTES == 2 ? 3 : 2) << !TALLY_CHEAP_ROWS)
+#define TALLY_QUARTERS_FOR_ONE ((TALLY_BYTES == 2 || TALLY_HAS_STRIPS ? 3 : 2) << !TALLY_CHEAP_ROWS)
 #endif
+/* What lanes may cost at most where there are strips, in quarters of a row. */
+#define TALLY_STRIPS_COST \
+    (TALLY_HAS_SQUARES ? TALLY_BYTES == 1 ? 320 : 140 : TALLY_BYTES == 1 ? 128 : TALLY_BYTES == 8 ? 56 : 104)
 #define TALLY_PIECE_VALUES (TALLY_PIECE_BYTES / TALLY_BYTES)
 /* The columns of a small leaf, or one where the order cannot show. */
 #define TALLY_TURNED_COLUMNS (TALLY_IS_FREE ? 1 : TALLY_SMALL_COLUMNS)
@@ -296,6 +306,39 @@ TALLY_INLINE TALLY_TARGET int finish_turned(lanes_t lanes, const int32_t *counts
     return care;
 }
 
+/* The same, and segments whose results take more care become long ones. Once in the code, but of stats, where a call
+ * takes a tenth of the time of short segments. */
+#if TALLY_HAS_STRIPS && !TALLY_HAS_RANGE
+#define TALLY_FINISH_LANES TALLY_APART
+#else
+#define TALLY_FINISH_LANES TALLY_INLINE
+#endif
+#if TALLY_PASSES == 2
+#define TALLY_TURNED_LANES lanes, aims, lanes2
+TALLY_FINISH_LANES TALLY_TARGET void finish_lanes(lanes_t lanes, lanes_aim_t aims, lanes2_t lanes2,
+                                                  const int32_t *counts, tally__kinds *kinds, const tally_final *final,
+                                                  result_anywhere_t *results)
+#else
+#define TALLY_TURNED_LANES lanes
+TALLY_FINISH_LANES TALLY_TARGET void finish_lanes(lanes_t lanes, const int32_t *counts, tally__kinds *kinds,
+                                                  const tally_final *final, result_anywhere_t *results)
+#endif
+{
+    tally_final local = *final;
+    int care;
+    if (TALLY_ROOTED && local.root) /* a loop without the branch for each */
+        care = finish_turned(TALLY_TURNED_LANES, counts, &local, results);
+    else {
+        local.root = 0;
+        care = finish_turned(TALLY_TURNED_LANES, counts, &local, results);
+    }
+    for (int i = 0; i < TALLY_LANES && care; i++) {
+        const node_t node = TALLY_TURNED_NODE;
+        if (TALLY_NEEDS_WIDE(node, &local) && kinds->lengths[i] > 0)
+            kinds->lengths[i] = kinds->most = TALLY_LONG_SEGMENT;
+    }
+}
+
 /* Results of a batch, side by side. Returns what was seen (TALLY_FLAG_...) of segments that are no longer than rows
  * are many; those that take more care than lanes can become long ones. */
 TALLY_INLINE TALLY_TARGET int reduce_turned(const turned_t *t, tally__kinds *kinds, const tally_final *final,
@@ -303,9 +346,8 @@ TALLY_INLINE TALLY_TARGET int reduce_turned(const turned_t *t, tally__kinds *kin
     _Alignas(64) char space[TALLY_TURNED_COLUMNS * TALLY_LANES * sizeof(column_t) + 64 * 16];
     char *scratch = space;
     lanes_t lanes = carve(&scratch, TALLY_TURNED_COLUMNS * TALLY_LANES);
-    tally_final local = *final;
     wide_rows_t wide;
-    int care, empty;
+    int empty;
     widen_rows(&wide, t);
 #if TALLY_FLOAT && TALLY_NAN == 1
     int32_t counts[TALLY_LANES];
@@ -328,21 +370,8 @@ TALLY_INLINE TALLY_TARGET int reduce_turned(const turned_t *t, tally__kinds *kin
     for (int i = 0; i < TALLY_LANES; i++) put_aim(aims, i, take_aim(get(lanes, i), counts[i]));
     TALLY_TURNED(turned_rows2, lanes2, shifted2, aims, )
     if (!TALLY_IS_FREE && t->rows > 4) halve_present2(lanes2, TALLY_SMALL_COLUMNS, TALLY_PRESENT, TALLY_LANES);
-#define TALLY_TURNED_LANES lanes, aims, lanes2
-#else
-#define TALLY_TURNED_LANES lanes
 #endif
-    if (TALLY_ROOTED && local.root) /* a loop without the branch for each */
-        care = finish_turned(TALLY_TURNED_LANES, counts, &local, results);
-    else {
-        local.root = 0;
-        care = finish_turned(TALLY_TURNED_LANES, counts, &local, results);
-    }
-    for (int i = 0; i < TALLY_LANES && care; i++) {
-        const node_t node = TALLY_TURNED_NODE;
-        if (TALLY_NEEDS_WIDE(node, &local) && kinds->lengths[i] > 0)
-            kinds->lengths[i] = kinds->most = TALLY_LONG_SEGMENT;
-    }
+    finish_lanes(TALLY_TURNED_LANES, counts, kinds, final, results);
     return empty ? TALLY_FLAG_EMPTY : 0;
 }
 #undef TALLY_TURNED_NODE
