@@ -11,9 +11,10 @@
 #include "cpu/measure.h"
 
 /* Rows of lanes are kept for so many f32, half as many f64: few, so that they stay in the first cache and memory is
- * read on while segments are looked up (2048: 10 to 50 values from memory 8.1 -> 11 ns). Of f32 nothing is asked for
- * ahead, as the hardware does better; of f64 one block (two: segments of 300 lose a tenth). */
+ * read on while segments are looked up (2048: 10 to 50 values from memory 8.1 -> 11 ns). One block is asked for ahead
+ * (two: segments of 300 f64 lose a tenth). */
 enum { PLAIN_BLOCK = 1024 };
+#define TALLY_PLAIN_AHEAD(is_f64) (PLAIN_BLOCK >> (is_f64))
 typedef row plain_rows[PLAIN_BLOCK / ROW + 2];
 
 /* Upper digits: all but so many. */
@@ -108,14 +109,14 @@ TALLY_INLINE TALLY_TARGET void take_plain_rows(plain_rows *rows, wide *s, const 
     for (; kind != TALLY_TERM_PRODUCT && (r + 2) * ROW <= n;
          r += 2) { /* two rows at once: no addition waits for another */
         keep_plain_row(rows, r, parts, s);
-        if (is_f64) ask_for(is_f64, 2 * ROW, x, r * ROW + PLAIN_BLOCK / 2);
+        ask_for(is_f64, 2 * ROW, x, r * ROW + TALLY_PLAIN_AHEAD(is_f64));
         take_two_rows(rows, r, s, is_f64, kind, x);
     }
     for (; r * ROW < n; r++) {
         const int whole = (r + 1) * ROW <= n;
         keep_plain_row(rows, r, parts, s);
-        if (kind == TALLY_TERM_PRODUCT && is_f64) ask_for(is_f64, ROW, x, r * ROW + PLAIN_BLOCK / 2);
-        if (kind == TALLY_TERM_PRODUCT && is_f64 && two) ask_for(is_f64, ROW, y, r * ROW + PLAIN_BLOCK / 2);
+        if (kind == TALLY_TERM_PRODUCT) ask_for(is_f64, ROW, x, r * ROW + TALLY_PLAIN_AHEAD(is_f64));
+        if (kind == TALLY_TERM_PRODUCT && two) ask_for(is_f64, ROW, y, r * ROW + TALLY_PLAIN_AHEAD(is_f64));
 #pragma GCC unroll 4
         for (int g = 0; g < REGISTERS; g++) {
             int64_t i = r * ROW + g * WIDTH, there = n - i < WIDTH ? n - i : WIDTH;
@@ -273,7 +274,7 @@ TALLY_INLINE TALLY_TARGET void plain_across(const int is_f64, const int kind, co
                                             int count, tally__plain_sums sums) {
     for (int first = 0; first < count; first += 64) {
         const int last = count - first < 64 ? count : first + 64;
-        if (is_f64) ask_for(is_f64, 64 * length, x, (first + count) * length);
+        ask_for(is_f64, 64 * length, x, (first + count) * length);
         if (is_f64)
             TALLY_PLAIN_ACROSS(double)
         else
@@ -319,7 +320,7 @@ TALLY_INLINE TALLY_TARGET void plain_alike(const int is_f64, const int kind, con
     for (int first = 0; first < count; first += 8) {
         const int from = first + 8 <= count ? first : count - 8;
         wide lanes[TALLY_PARTS][8];
-        if (is_f64) ask_for(is_f64, 8 * (int)length, x, (from + 8) * length + PLAIN_BLOCK / 2);
+        ask_for(is_f64, 8 * (int)length, x, (from + 8) * length + TALLY_PLAIN_AHEAD(is_f64));
 #pragma GCC unroll 8
         for (int k = 0; k < 8; k++) {
             const int64_t begin = (from + k) * length, end = begin + length;

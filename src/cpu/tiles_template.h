@@ -109,11 +109,16 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 
 /* ---- half precision ---- */
 
+/* Values are summed from the copy: meanwhile memory goes on with what comes two KB later. */
+enum { TALLY_WIDEN_AHEAD = 1024 };
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     const half_word *x = at;
     int64_t i = 0;
 #if defined(TALLY_ISA_AVX512)
-    for (; i + 16 <= n; i += 16) _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(x + i))));
+    for (; i + 16 <= n; i += 16) {
+        __builtin_prefetch(x + i + TALLY_WIDEN_AHEAD);
+        _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(x + i))));
+    }
 #endif
 #if TALLY_HAS_F16C
     for (; i + 8 <= n; i += 8)
@@ -126,6 +131,7 @@ static TALLY_TARGET void widen_bf16(const void *at, int64_t n, float *to) {
     int64_t i = 0;
 #if defined(TALLY_ISA_AVX512)
     for (; i + 16 <= n; i += 16) {
+        __builtin_prefetch(x + i + TALLY_WIDEN_AHEAD);
         const __m512i halves = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(x + i)));
         _mm512_storeu_si512(to + i, _mm512_slli_epi32(halves, 16));
     }
