@@ -66,6 +66,13 @@ TALLY_INLINE void tally__touch_lines(const void *from, const void *to) {
     if ((const char *)to - (const char *)from > 16384) return;
     for (const volatile char *at = from; at < (const volatile char *)to; at += 64) (void)*at;
 }
+/* Asks for as much memory as a batch has, two KB behind it: a batch is read at once, and then nothing is for as long as
+ * its lanes take. Not where that is much: hardware is at it then. */
+TALLY_INLINE void tally__ask_for_next(const void *from, const void *to) {
+    const int64_t bytes = (const char *)to - (const char *)from;
+    if (bytes > 4096) return;
+    for (int64_t at = 2048; at < 2048 + bytes; at += 64) __builtin_prefetch((const char *)to + at, 0, 2);
+}
 #if defined(TALLY_ISA_AVX512)
 typedef int32_t tally__sixteen __attribute__((vector_size(64), may_alias));
 typedef int32_t tally__sixteen_anywhere __attribute__((vector_size(64), aligned(1), may_alias));

@@ -74,6 +74,8 @@ static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t l
         tally__touch_lines(x + offsets[0], x + offsets[count]);
         if (TALLY_KERNEL_INPUTS == 2) tally__touch_lines(y + offsets[0], y + offsets[count]);
     }
+    tally__ask_for_next(x + offsets[0], x + offsets[count]);
+    if (TALLY_KERNEL_INPUTS == 2) tally__ask_for_next(y + offsets[0], y + offsets[count]);
     if (most > 0 && limit >= TALLY_SMALL_LEAF)
         flags = turned_segments(x, y, limit, offsets, count, kinds, most, final, results);
     else {
