@@ -1,5 +1,5 @@
-/* What the node of an operator and type is made of, as numbers for tables: all 0 where it is not exact. Once for each
- * type and NaN policy: instance.h forgets the include guard. */
+/* What an operator and type needs, as numbers for tables: what its node is made of, all 0 where it is not exact, and
+ * whether it reads a leaf twice. Once for each type and NaN policy: instance.h forgets the include guard. */
 #ifndef TALLY_KERNEL_SUMS_H
 #define TALLY_KERNEL_SUMS_H
 
@@ -8,7 +8,8 @@
 enum {
     kernel_adds_values = TALLY_IS_EXACT && TALLY_HAS_SUM,
     kernel_adds_products = TALLY_IS_EXACT && TALLY_HAS_PRODUCTS,
-    kernel_keeps_keys = TALLY_IS_EXACT && TALLY_HAS_KEYS
+    kernel_keeps_keys = TALLY_IS_EXACT && TALLY_HAS_KEYS,
+    kernel_reads_twice = TALLY_PASSES == 2
 };
 
 #endif

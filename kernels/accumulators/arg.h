@@ -14,6 +14,7 @@
 #define TALLY_NODE(X) X(TALLY_K, key) X(int64_t, at)
 #define TALLY_CAN_SPARE 1
 #define TALLY_HAS_INDEX 1
+#define TALLY_IS_LONG TALLY_FLOAT
 #include "accumulators/records.h"
 
 TALLY_FN int32_t is_better(TALLY_K a, TALLY_K b) { return TALLY_BETTER(a, b); }

@@ -36,6 +36,7 @@
  *                                      a constant, is not 0, else the other
  *   tally_min_less_one(v, least)       the lesser of v - 1, which wraps around, and `least`
  *   tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum)   sum and those bytes of v where `ones` has a 1
+ *   tally_reverse(n, bits)             n < 2^bits with its bits in reverse order; bits is at most 31
  *   tally_max_halves(v, most)  tally_min_halves_less_one(v, least)   of both 16-bit halves
  *
  * Atomics
@@ -45,10 +46,14 @@
  *
  * Memory
  *   tally_load16(p)                    16 bytes at an aligned address, as tally_quad; not written during the launch
+ *   tally_load16_again(p)              the same, of what is read again soon: it stays in the first-level cache
  *   tally_take16(p)                    the same of shared memory
  *   tally_put16(p, quad)               16 bytes to memory, at an aligned address
  *   tally_copy16(to, p)                begins to copy such 16 bytes to shared memory, at an aligned address
  *   tally_copied()                     the copies that this thread began are done
+ *   TALLY_COPY(bytes, to, p)           as tally_copy16, of 4, 8 or 16 bytes, a constant, that may be read again soon
+ *   TALLY_END_COPIES()                 the copies that this thread began since it said so before are a group
+ *   TALLY_AWAIT_COPIES(groups)         all its groups but that many, a constant, are done
  *   tally_look32(p)                    32 bits that others may be writing; old, perhaps
  *   tally_load_fresh(p)  tally_store_fresh(p, v)   64 bits, whole, past caches that blocks do not share
  *
@@ -213,6 +218,13 @@ TALLY_FN tally_quad tally_load16(const char *p) {
                  : "l"(p));
     return q;
 }
+TALLY_FN tally_quad tally_load16_again(const char *p) {
+    tally_quad q;
+    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3])
+                 : "l"(p));
+    return q;
+}
 TALLY_FN tally_quad tally_take16(const char *p) {
     const uint4 v = *(const uint4 *)(const void *)p;
     const tally_quad q = {{v.x, v.y, v.z, v.w}};
@@ -221,15 +233,25 @@ TALLY_FN tally_quad tally_take16(const char *p) {
 TALLY_FN void tally_put16(char *p, const tally_quad *q) {
     *(uint4 *)(void *)p = make_uint4(q->w[0], q->w[1], q->w[2], q->w[3]);
 }
+TALLY_FN uint32_t tally_reverse(uint32_t n, int32_t bits) { return __brev(n) >> 1 >> (31 - bits); }
 #if __CUDA_ARCH__ >= 800
 TALLY_FN void tally_copy16(void *to, const char *p) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(p)
                  : "memory");
 }
 TALLY_FN void tally_copied(void) { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#define TALLY_COPY(bytes, to, p)                                                                                    \
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(p), \
+                 "n"((int)(bytes))                                                                                  \
+                 : "memory")
+#define TALLY_END_COPIES() asm volatile("cp.async.commit_group;" ::: "memory")
+#define TALLY_AWAIT_COPIES(groups) asm volatile("cp.async.wait_group %0;" ::"n"((int)(groups)) : "memory")
 #else
 TALLY_FN void tally_copy16(void *to, const char *p) { *(uint4 *)to = *(const uint4 *)p; }
 TALLY_FN void tally_copied(void) {}
+#define TALLY_COPY(bytes, to, p) __builtin_memcpy(to, p, bytes)
+#define TALLY_END_COPIES() ((void)0)
+#define TALLY_AWAIT_COPIES(groups) ((void)0)
 #endif
 #if __CUDA_ARCH__ >= 900
 TALLY_FN void tally_let_next_start(void) { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }

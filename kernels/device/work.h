@@ -38,10 +38,12 @@ enum {
                    : ((node_bytes) <= 32   ? 8     \
                       : (node_bytes) <= 48 ? 4     \
                                            : 2))
-#define TALLY_ACROSS_OF(node_bytes, value_bytes, inputs, order_shows)             \
-    (16 / ((value_bytes) * (inputs)) < TALLY_ACROSS_MOST(node_bytes, order_shows) \
-         ? 16 / ((value_bytes) * (inputs))                                        \
-         : TALLY_ACROSS_MOST(node_bytes, order_shows))
+#define TALLY_ACROSS_LEAST(value_bytes) ((value_bytes) < 4 ? 4 / (value_bytes) : 1) /* a word */
+#define TALLY_ACROSS_OF(node_bytes, value_bytes, inputs, order_shows)                                               \
+    (16 / ((value_bytes) * (inputs)) < TALLY_ACROSS_MOST(node_bytes, order_shows) ? 16 / ((value_bytes) * (inputs)) \
+     : TALLY_ACROSS_LEAST(value_bytes) < TALLY_ACROSS_MOST(node_bytes, order_shows)                                 \
+         ? TALLY_ACROSS_MOST(node_bytes, order_shows)                                                               \
+         : TALLY_ACROSS_LEAST(value_bytes))
 /* The same of production/features.h: measured (docs/design/015). In canonical order each feature takes registers for 8
  * columns. */
 enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
@@ -146,6 +148,13 @@ typedef struct tally_array_work {
     tally_results out;  /* of one result; out.result NULL: nobody wants it */
 } tally_array_work;
 
+/* How threads of a panel read vectors: all lie at multiples of their bytes; side by side from anywhere; or value by
+ * value. */
+enum { TALLY_READS_WHOLE, TALLY_READS_SPLIT, TALLY_READS_APART };
+/* Results of a panel: what vectors from anywhere need of the next one, the last thread of a row reads. */
+TALLY_FN int64_t tally_panel_width(int32_t reads, int64_t across, int32_t log_across) {
+    return across * (((int64_t)1 << log_across) - (reads == TALLY_READS_SPLIT));
+}
 /* Rows, of outer * length * inner values: production/rows.h, columns.h, short.h. */
 typedef struct tally_rows_work {
     const char *x, *y;
@@ -154,6 +163,8 @@ typedef struct tally_rows_work {
     int32_t run;                   /* a warp, or a chunk of a panel, reads 2^run leaves */
     int32_t log_across, log_subs;  /* threads side by side, and threads that share a column of values */
     int32_t log_joined;            /* so many rows of memory are read as one (rows/panel.h) */
+    int32_t reads;                 /* how threads read a panel: TALLY_READS_... */
+    int32_t log_columns;           /* of a panel's leaves, where no order shows */
     int64_t tiles;                 /* blocks for each row, or chunks of each panel; 0: a warp has a row */
     int64_t row_nodes, row_groups; /* nodes and counters of each row, or of each panel */
     char *nodes;                   /* scratch as of a whole array, */

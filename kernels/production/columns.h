@@ -20,6 +20,11 @@
 #else
 #define TALLY_RESIDENT 2
 #endif
+/* Leaves where order shows are those of docs/order.md; of others the host says how many columns they have, so that all
+ * multiprocessors are busy. */
+TALLY_FN int32_t log_columns_of(const tally_rows_work *work) {
+    return TALLY_IS_FREE ? work->log_columns : TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6;
+}
 /* log2 of the columns that a thread takes: at least 8 share a leaf. */
 #define TALLY_FOLD_BITS (TALLY_BYTES == 1 ? 6 : TALLY_BYTES == 2 ? 5 : TALLY_BYTES == 4 ? 4 : 3)
 #define TALLY_LEAST_SUBS 8                   /* of a panel (src/cuda/rows.c) */
@@ -30,7 +35,8 @@ enum {
 };
 #define TALLY_ACROSS results_across
 
-#include "rows/panel.h"
+#define TALLY_RING_BYTES (128 / TALLY_KERNEL_INPUTS) /* of each thread and input on their way at once */
+#include "rows/ring.h"
 
 #if TALLY_PASSES == 2
 typedef struct aims_t {
@@ -56,6 +62,7 @@ typedef struct nodes_t {
 /* A thread of sub 0 has a row of the digits: a panel of several leaves has TALLY_LEAST_SUBS or more. */
 typedef struct shared_columns_t {
     union {
+        ring_t ring;
         across_t columns[TALLY_BLOCK];
 #if TALLY_PASSES == 2
         across2_t seconds[TALLY_BLOCK];
@@ -90,18 +97,19 @@ TALLY_FN void count_subs(int32_t *present, const panel_t *panel, shared_columns_
 
 /* The leaf of n values (0: none) that begins with value `at` of each row, for the threads of sub 0; all threads of the
  * block take part. */
-TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, shared_columns_t *shared) {
-    const int32_t columns = n <= TALLY_DEVICE_SMALL ? 8 : TALLY_DEVICE_COLUMNS;
+TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, int32_t log_columns,
+                                 shared_columns_t *shared) {
+    const leaf_t leaf = leaf_of(panel, at, n, n <= TALLY_DEVICE_SMALL ? 3 : log_columns);
     int32_t present[TALLY_ACROSS];
     nodes_t nodes;
     across_t sum;
 #if TALLY_FLOAT && TALLY_NAN == 1
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = 0;
-    sum = fold_leaf(panel, at, n, columns, present, 0);
+    sum = fold_leaf(panel, &leaf, &shared->of.ring, present, 0);
     count_subs(present, panel, shared);
 #else
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = n;
-    sum = fold_leaf(panel, at, n, columns, 0, 0);
+    sum = fold_leaf(panel, &leaf, &shared->of.ring, 0, 0);
 #endif
     sum = fold_subs(sum, panel, shared->of.columns);
 #if TALLY_PASSES == 2
@@ -119,7 +127,7 @@ TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, sh
             aims.v[v] = shared->of.aims[thread_of(panel, 0, place)].v[place % TALLY_ACROSS];
         }
     }
-    across2_t second = fold_leaf2(panel, at, n, columns, 0, &aims);
+    across2_t second = fold_leaf2(panel, &leaf, &shared->of.ring, 0, &aims);
     second = fold_subs2(second, panel, shared->of.seconds);
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], aims.v[v], second.v[v], present[v], at);
 #else
@@ -201,7 +209,7 @@ TALLY_LONG void climb_panel(const tally_rows_work *work, nodes_t *mine, nodes_t 
 TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t alone, nodes_t *digits) {
     const panel_t panel = panel_of(work, tally_thread_again());
     if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
-    const int32_t is_alone = work->length > 0 && work->length <= TALLY_DEVICE_LEAF;
+    const int32_t is_alone = work->length > 0 && work->length <= TALLY_DEVICE_STRIPES << log_columns_of(work);
     const nodes_t nodes = is_alone ? alone : collect(digits, panel.sub == 0 ? taken : 0);
     if (work->tiles > 1) { /* with a copy, so that nodes of a panel of one chunk stay in registers */
         nodes_t mine = nodes;
@@ -215,16 +223,15 @@ TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_columns_t, shared);
     const panel_t panel = panel_of(&work, tally_thread());
-    const int64_t leaves = (work.length + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, run = (int64_t)1 << work.run;
+    const int32_t log_columns = log_columns_of(&work), most = TALLY_DEVICE_STRIPES << log_columns;
+    const int64_t leaves = (work.length + most - 1) / most, run = (int64_t)1 << work.run;
     nodes_t nodes,
         *digits = shared->digits[(panel.slot * panel.across + panel.lane) % (TALLY_BLOCK / TALLY_LEAST_SUBS)];
     int32_t taken = 0;
     for (int64_t k = 0; k < run && k < leaves; k++) {
-        const int64_t at = (panel.chunk * run + k) * TALLY_DEVICE_LEAF, left = work.length - at;
-        const int32_t n = (int32_t)(panel.mine == 0 || left < 0 ? 0
-                                    : left < TALLY_DEVICE_LEAF  ? left
-                                                                : TALLY_DEVICE_LEAF);
-        nodes = leaf_of_columns(&panel, at, n, shared);
+        const int64_t at = (panel.chunk * run + k) * most, left = work.length - at;
+        const int32_t n = (int32_t)(left < 0 ? 0 : left < most ? left : most);
+        nodes = leaf_of_columns(&panel, at, n, log_columns, shared);
         if (n > 0 && panel.sub == 0 && leaves > 1) push(digits, taken++, nodes);
     }
     finalize_panel(&work, taken, nodes, digits);

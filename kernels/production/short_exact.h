@@ -54,12 +54,12 @@ TALLY_FN rows_t rows_of(const tally_segments_work *work) {
 }
 /* Value m of each row. */
 TALLY_FN vector_t read_rows(const tally_segments_work *work, const rows_t *rows, const tally_source *from, int64_t m) {
-    vector_t vector;
+    vector_t vector = no_values();
     if (rows->is_whole && rows->first[0] >= 0)
         return read_whole_vector(from->values + (rows->first[0] + m * work->inner) * TALLY_BYTES);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        vector.v[v] = rows->first[v] >= 0 ? read_one(from, rows->first[v] + m * work->inner) : plus_zero();
+        if (rows->first[v] >= 0) put_value(&vector, v, read_one(from, rows->first[v] + m * work->inner));
     return vector;
 }
 
@@ -145,7 +145,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_short, tally_segments_work, TALLY_RESIDENT
             if (first + k >= work.length) continue;
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_ACROSS; v++)
-                add_to_row(&sums[v], x[k].v[v], TALLY_KERNEL_INPUTS == 1 ? x[k].v[v] : y[k].v[v]);
+                add_to_row(&sums[v], value_in(&x[k], v), value_in(TALLY_KERNEL_INPUTS == 1 ? &x[k] : &y[k], v));
         }
     }
     TALLY_UNROLL

@@ -28,11 +28,11 @@ TALLY_FN int64_t begin_of_row(const tally_rows_work *work, int64_t row) {
  * read at once. */
 TALLY_FN vector_t read_vector_of_rows(const tally_rows_work *work, const tally_source *from, int64_t row, int64_t rows,
                                       int64_t m, int32_t is_whole) {
-    vector_t vector;
+    vector_t vector = no_values();
     if (is_whole) return read_whole_vector(from->values + (begin_of_row(work, row) + m * work->inner) * TALLY_BYTES);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        vector.v[v] = v < rows ? read_one(from, begin_of_row(work, row + v) + m * work->inner) : (TALLY_T)0;
+        if (v < rows) put_value(&vector, v, read_one(from, begin_of_row(work, row + v) + m * work->inner));
     return vector;
 }
 TALLY_FN batch_t read_batch(const tally_rows_work *work) {
@@ -58,10 +58,11 @@ TALLY_FN row_t row_of(const batch_t *batch, int32_t v) {
     row.row = v < batch->rows ? batch->row + v : -1;
     TALLY_UNROLL
     for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
-        row.x[m] = batch->x[m].v[0], row.y[m] = batch->y[m].v[0];
+        row.x[m] = value_in(&batch->x[m], 0), row.y[m] = value_in(&batch->y[m], 0);
         TALLY_UNROLL
         for (int32_t w = 1; w < TALLY_ACROSS; w++)
-            if (v == w) row.x[m] = batch->x[m].v[w], row.y[m] = batch->y[m].v[w]; /* registers have no index */
+            if (v == w) /* registers have no index */
+                row.x[m] = value_in(&batch->x[m], w), row.y[m] = value_in(&batch->y[m], w);
     }
     return row;
 }

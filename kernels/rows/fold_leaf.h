@@ -8,7 +8,7 @@
  * which are undone here. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
  * takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
 #include "order/fold.h"
-#include "rows/panel.h"
+#include "rows/ring.h"
 
 #if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE) || !defined(TALLY_NOTHING) || \
     !defined(TALLY_LIFT)
@@ -19,110 +19,129 @@ typedef struct TALLY_TYPE_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];
 } TALLY_TYPE_NAME(across);
 
-/* Adds some values of each of the thread's columns, a stripe apart, to `here`. The first is value k of the leaf, number
- * `first` of its column. */
-TALLY_FN void TALLY_NAME(add_stripes)(const panel_t *panel, const char *from_x, const char *from_y, int32_t leaf,
-                                      int32_t columns, int32_t k, int32_t first, TALLY_TYPE_NAME(across) * here,
-                                      int32_t present[TALLY_ACROSS], const aims_t *aims, const how_t how) {
-    const int32_t all = columns >> (how.is_joined ? panel->log_joined : 0);
-    const int64_t step_x = all * panel->x.row, step_y = all * panel->y.row;
-    vector_t x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
-    (void)aims, (void)step_y;
-    TALLY_UNROLL
-    for (int32_t s = 0; s < how.together; s++, from_x += step_x, from_y += step_y) {
-        const int32_t rows = leaf - (k + s * columns);
-        if (!how.is_full && rows <= 0) continue;
-        x[s] = how.is_tail ? read_tail(panel, from_x, panel->x.apart, rows)
-                           : read_vector(panel, from_x, panel->x.apart, how.is_whole);
-        if (TALLY_KERNEL_INPUTS == 2)
-            y[s] = how.is_tail ? read_tail(panel, from_y, panel->y.apart, rows)
-                               : read_vector(panel, from_y, panel->y.apart, how.is_whole);
-    }
-    TALLY_UNROLL
-    for (int32_t s = 0; s < how.together; s++, k += columns) {
-        if (!how.is_full && k >= leaf) continue;
-        if (TALLY_KERNEL_INPUTS == 1) y[s] = x[s];
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            const int32_t its = how.is_joined ? k + row_in_panel(panel, v) : k;
-            if (how.is_tail && its >= leaf) continue;
-            TALLY_RECORD lifted = TALLY_LIFT(x[s].v[v], y[s].v[v], its, v);
-            here->v[v] = first + s == 0 ? lifted : TALLY_COMBINE(here->v[v], lifted);
-            if (present != 0) present[v] += is_present(x[s].v[v]) && is_present(y[s].v[v]);
+/* Column number `column` of a thread joins those before it, of which there is one partial result for each bit. These
+ * lie in local memory: in registers each column would move all of them. */
+TALLY_FN void TALLY_NAME(push_column)(TALLY_TYPE_NAME(across) * partial, int32_t column,
+                                      TALLY_TYPE_NAME(across) * here) {
+    TALLY_ROLLED
+    for (int32_t bit = 0; bit < TALLY_FOLD_BITS; bit++) {
+        if (!(column >> bit & 1)) {
+            partial[bit] = *here;
+            return;
         }
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) here->v[v] = TALLY_COMBINE(partial[bit].v[v], here->v[v]);
     }
 }
 
-/* Columns sub, sub + subs, ... of the leaf, of joined rows so many together, folded; `leaf` is at most
- * TALLY_DEVICE_LEAF values, `columns` its columns. */
+/* Adds value k of the leaf, a vector of them, to a column that begins with it or not. is_joined, is_tail: rows may be
+ * joined, and the leaf may lack some of them. */
+TALLY_FN void TALLY_NAME(add_vector)(const panel_t *panel, int32_t n, const vector_t *x, const vector_t *y, int32_t k,
+                                     int32_t begins, TALLY_TYPE_NAME(across) * here, int32_t present[TALLY_ACROSS],
+                                     const aims_t *aims, const int32_t is_joined, const int32_t is_tail) {
+    (void)aims;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        const int32_t place = is_joined ? k + row_in_panel(panel, v) : k;
+        if (is_tail && place >= n) continue;
+        const TALLY_T its_x = value_in(x, v), its_y = TALLY_KERNEL_INPUTS == 1 ? its_x : value_in(y, v);
+        const TALLY_RECORD lifted = TALLY_LIFT(its_x, its_y, place, v);
+        if (begins)
+            here->v[v] = lifted;
+        else
+            here->v[v] = TALLY_COMBINE(here->v[v], lifted);
+        if (present != 0) present[v] += is_present(its_x) && is_present(its_y);
+    }
+}
+TALLY_FN void TALLY_NAME(add_batch)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch, const ring_t *ring,
+                                    TALLY_TYPE_NAME(across) * here, int32_t present[TALLY_ACROSS], const aims_t *aims,
+                                    const int32_t is_joined) {
+    const offset_t of_x = offset_of(leaf, batch, &panel->x), of_y = offset_of(leaf, batch, &panel->y);
+    (void)of_y;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < 4; s++) {
+        if (s >= batch->values) continue;
+        const vector_t x = take_from_ring(panel, &of_x, ring->of[0][batch->slot + s], (uint32_t)s),
+                       y = TALLY_KERNEL_INPUTS == 1
+                               ? x
+                               : take_from_ring(panel, &of_y, ring->of[TALLY_KERNEL_INPUTS - 1][batch->slot + s],
+                                                (uint32_t)s);
+        TALLY_NAME(add_vector)
+        (panel, leaf->n, &x, &y, batch->k + (s << leaf->log_columns), !TALLY_IS_FREE && s == 0 && batch->stripe == 0,
+         here, present, aims, is_joined, is_joined);
+    }
+}
+
+/* Columns sub, sub + subs, ... of the leaf, folded, of joined rows so many together. While a batch is added up, those
+ * behind it are on their way. */
 TALLY_FN TALLY_TYPE_NAME(across)
-    TALLY_NAME(fold_leaf_so)(const panel_t *panel, int64_t at, int32_t leaf, int32_t columns,
-                             int32_t present[TALLY_ACROSS], const aims_t *aims, const how_t how) {
-    TALLY_TYPE_NAME(across) sum, partial[TALLY_FOLD_BITS];
-    const int32_t log_joined = how.is_joined ? panel->log_joined : 0, all = columns >> log_joined,
-                  iterations = all > panel->subs ? all / panel->subs : 1;
-    int32_t column = panel->sub;
+    TALLY_NAME(fold_leaf_so)(const panel_t *panel, const leaf_t *leaf, ring_t *ring, int32_t present[TALLY_ACROSS],
+                             const aims_t *aims, const int32_t is_joined) {
+    TALLY_TYPE_NAME(across) here, partial[TALLY_FOLD_BITS];
+    const int32_t batches = leaf->n > 0 ? leaf->mine << leaf->log_batches : 0, ahead = ring_slots / leaf->batch;
     (void)partial;
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) sum.v[v] = TALLY_NOTHING;
-    if (panel->sub >= all) return sum;
-    for (int32_t iteration = 0; iteration < iterations; iteration++) {
-        TALLY_TYPE_NAME(across) here;
-        const int64_t row = (at >> log_joined) + column;
-        const char *from_x = panel->x.first + row * panel->x.row, *from_y = panel->y.first + row * panel->y.row;
-        const int32_t k = column << log_joined;
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
-        if (how.together == TALLY_DEVICE_STRIPES) {
-            TALLY_NAME(add_stripes)(panel, from_x, from_y, leaf, columns, k, 0, &here, present, aims, how);
-        } else {
-            TALLY_ROLLED
-            for (int32_t first = 0; first < TALLY_DEVICE_STRIPES; first += how.together) {
-                const char *const x = from_x + first * all * panel->x.row, *const y =
-                                                                               from_y + first * all * panel->y.row;
-                TALLY_NAME(add_stripes)
-                (panel, x, y, leaf, columns, k + first * columns, first, &here, present, aims, how);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
+    TALLY_ROLLED
+    for (int32_t i = -ahead; i < batches; i++) {
+        if (i >= 0) {
+            const batch_t batch = batch_of(panel, leaf, i);
+            await_batch(leaf);
+            if (panel->reads == TALLY_READS_SPLIT) tally_warp_barrier();
+            if (!TALLY_IS_FREE && batch.stripe == 0 && (is_joined || batch.values == 0)) { /* some are not there */
+                TALLY_UNROLL
+                for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
             }
+            TALLY_NAME(add_batch)(panel, leaf, &batch, ring, &here, present, aims, is_joined);
+            if (panel->reads == TALLY_READS_SPLIT) tally_warp_barrier();
+            if (!TALLY_IS_FREE && (i & leaf->log_batches) == leaf->log_batches)
+                TALLY_NAME(push_column)(partial, i >> leaf->log_batches, &here);
         }
-        if (TALLY_IS_FREE) {
-            TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_ACROSS; v++) sum.v[v] = TALLY_COMBINE(sum.v[v], here.v[v]);
-        } else {
-            int32_t carries = 1;
-            TALLY_UNROLL
-            for (int32_t bit = 0; bit < TALLY_FOLD_BITS; bit++) {
-                if (carries && !(iteration >> bit & 1)) {
-                    partial[bit] = here;
-                    carries = 0;
-                } else if (carries) {
-                    TALLY_UNROLL
-                    for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_COMBINE(partial[bit].v[v], here.v[v]);
-                }
-            }
-            sum = here; /* after the last iteration, whose bits are all 1, that is all of them */
-        }
-        for (int32_t bit = all / 2; bit >= panel->subs; bit /= 2) { /* the next number with its bits reversed */
-            column ^= bit;
-            if (column & bit) break;
-        }
+        if (i + ahead < batches) start_batch(panel, leaf, i + ahead, ring);
+        TALLY_END_COPIES();
     }
-    return sum;
+    return here; /* after the last column, whose bits are all 1, all of them */
 }
-
-/* The same, by what is known when the kernel is compiled. */
-TALLY_FN TALLY_TYPE_NAME(across) TALLY_NAME(fold_leaf)(const panel_t *panel, int64_t at, int32_t leaf, int32_t columns,
+/* The same of a leaf that has all its values, in whole vectors: a column of them is on its way to registers, which
+ * takes fewer instructions. */
+TALLY_FN TALLY_TYPE_NAME(across)
+    TALLY_NAME(fold_full)(const panel_t *panel, const leaf_t *leaf, int32_t present[TALLY_ACROSS], const aims_t *aims) {
+    TALLY_TYPE_NAME(across) here, partial[TALLY_FOLD_BITS];
+    const int64_t step_x = panel->x.row << leaf->log_all, step_y = panel->y.row << leaf->log_all;
+    (void)partial;
+    (void)step_y;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
+    if (panel->sub >> leaf->log_all > 0 || !panel->is_reader) return here;
+    TALLY_ROLLED
+    for (int32_t i = 0; i < leaf->mine; i++) {
+        const int32_t column = panel->sub + (int32_t)tally_reverse((uint32_t)i, leaf->log_all);
+        const char *from_x = panel->x.first + (leaf->row + column) * panel->x.row,
+                   *from_y = panel->y.first + (leaf->row + column) * panel->y.row;
+        vector_t x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
+        TALLY_UNROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++, from_x += step_x, from_y += step_y) {
+            x[s] = read_whole_vector(from_x);
+            if (TALLY_KERNEL_INPUTS == 2) y[s] = read_whole_vector(from_y);
+        }
+        TALLY_UNROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+            const int32_t k = (column << panel->log_joined) + (s << leaf->log_columns);
+            if (TALLY_KERNEL_INPUTS == 1) y[s] = x[s];
+            TALLY_NAME(add_vector)
+            (panel, leaf->n, &x[s], &y[s], k, !TALLY_IS_FREE && s == 0, &here, present, aims, 1, 0);
+        }
+        if (!TALLY_IS_FREE) TALLY_NAME(push_column)(partial, i, &here);
+    }
+    return here;
+}
+TALLY_FN TALLY_TYPE_NAME(across) TALLY_NAME(fold_leaf)(const panel_t *panel, const leaf_t *leaf, ring_t *ring,
                                                        int32_t present[TALLY_ACROSS], const aims_t *aims) {
-    const how_t full = {1, 1, 0, 0, TALLY_DEVICE_STRIPES}, full_joined = {1, 1, 1, 0, TALLY_DEVICE_STRIPES},
-                whole = {1, 0, 0, 0, TALLY_DEVICE_STRIPES}, apart = {0, 0, 0, 0, TALLY_DEVICE_STRIPES},
-                tail = {1, 0, 1, 1, 1}, narrow = {panel->is_whole, 0, 0, 0, 2}; /* whose code is long */
-    const int32_t is_full = panel->is_whole && leaf == TALLY_DEVICE_LEAF, is_joined = panel->log_joined > 0;
-    if (is_full && (is_joined || TALLY_BYTES <= 2))
-        return TALLY_NAME(fold_leaf_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, full_joined);
-    if (is_joined) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, tail);
-    if (TALLY_BYTES <= 2) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, narrow);
-    if (is_full) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, full);
-    if (panel->is_whole) return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, whole);
-    return TALLY_NAME(fold_leaf_so)(panel, at, leaf, columns, present, aims, apart);
+    tally_barrier(); /* something else may lie where the ring is */
+    if (panel->reads == TALLY_READS_WHOLE && leaf->n == TALLY_DEVICE_STRIPES << leaf->log_columns && !TALLY_IS_LONG)
+        return TALLY_NAME(fold_full)(panel, leaf, present, aims);
+    if (panel->log_joined > 0) return TALLY_NAME(fold_leaf_so)(panel, leaf, ring, present, aims, 1);
+    return TALLY_NAME(fold_leaf_so)(panel, leaf, ring, present, aims, 0);
 }
 
 /* The same of all subs and of all joined rows, for the threads of sub 0. All threads of the block take part. */

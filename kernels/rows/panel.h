@@ -11,12 +11,13 @@
 /* One input, as this thread sees it: its first value, and bytes from one row to the next, and from one of its results
  * to the next. */
 typedef struct input_of_t {
-    const char *first;
+    const char *first, *end; /* of the array */
     int64_t row, apart;
 } input_of_t;
 
 typedef struct panel_t {
     input_of_t x, y;
+    int64_t all;      /* values of the array */
     int64_t begin;    /* the first value of the panel's first row */
     int64_t inner, i; /* values from one row to the next, of joined ones; this thread's first among them */
     int32_t across, sub, subs, lane;
@@ -27,18 +28,9 @@ typedef struct panel_t {
     int32_t mine;                /* values of such a row that this thread has */
     int32_t apart;               /* of these */
     int32_t over;                /* 65536 / results, rounded up; 0: no rows are joined */
-    int32_t is_whole;   /* they lie side by side, at an address that is a multiple of their bytes, and all are there */
-    int32_t is_aligned; /* or each value lies at a multiple of its size */
+    int32_t reads;               /* TALLY_READS_... */
+    int32_t is_reader;           /* the thread reads values: its own, or those behind another's */
 } panel_t;
-
-/* How values of a panel are read: constants where a function is compiled for each. */
-typedef struct how_t {
-    int32_t is_whole;  /* as the panel says */
-    int32_t is_full;   /* the leaf has all its values */
-    int32_t is_joined; /* rows may be joined, */
-    int32_t is_tail;   /* and the last joined one may lack some */
-    int32_t together;  /* values of a column on their way at once */
-} how_t;
 
 /* The place of the thread's value v among those of joined rows, and in which of these it is. */
 TALLY_FN int32_t place_in_panel(const panel_t *panel, int32_t v) { return (int32_t)panel->i + v; }
@@ -51,24 +43,12 @@ TALLY_RARE TALLY_T read_anywhere(const char *p) {
     const tally_source from = tally_source_of(p, 1, TALLY_BYTES);
     return read_one(&from, 0);
 }
-/* The thread's values of a row, at p and behind it; is_whole as the panel says, where that can be a constant. */
-TALLY_FN vector_t read_vector(const panel_t *panel, const char *p, int64_t apart, const int32_t is_whole) {
-    vector_t vector;
-    if (is_whole) return read_whole_vector(p);
+/* The thread's values of a row one by one, at p and behind it. */
+TALLY_FN vector_t read_values(const panel_t *panel, const char *p, int64_t apart) {
+    vector_t vector = no_values();
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++, p += apart)
-        vector.v[v] = v >= panel->mine    ? (TALLY_T)0
-                      : panel->is_aligned ? *(const TALLY_T *)(const void *)p
-                                          : read_anywhere(p);
-    return vector;
-}
-/* The same, where only `rows` of the joined rows are there. */
-TALLY_FN vector_t read_tail(const panel_t *panel, const char *p, int64_t apart, int32_t rows) {
-    vector_t vector;
-    if (rows >> panel->log_joined > 0) return read_whole_vector(p);
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++, p += apart)
-        vector.v[v] = v < panel->mine && row_in_panel(panel, v) < rows ? *(const TALLY_T *)(const void *)p : (TALLY_T)0;
+        if (v < panel->mine) put_value(&vector, v, read_anywhere(p));
     return vector;
 }
 
@@ -77,13 +57,14 @@ TALLY_FN input_of_t input_from(const panel_t *panel, const tally_source *from) {
     input.first = from->values + (panel->begin + panel->i) * from->stride;
     input.row = panel->inner * from->stride;
     input.apart = panel->apart * from->stride;
+    input.end = from->values + panel->all * from->stride;
     return input;
 }
 
 /* Of that thread, the running one: of tally_thread_again() where nothing of it is worth being kept from before. */
 TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     const int32_t threads = 1 << (work->log_across + work->log_subs), here = thread % threads,
-                  width = TALLY_ACROSS << work->log_across;
+                  width = (int32_t)tally_panel_width(work->reads, TALLY_ACROSS, work->log_across);
     const int64_t inner = work->inner << work->log_joined, panels = (inner + width - 1) / width,
                   task = (int64_t)tally_block() * (TALLY_BLOCK / threads) + thread / threads;
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
@@ -102,13 +83,16 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     panel.subs = 1 << work->log_subs;
     panel.sub = here >> work->log_across;
     panel.lane = here & (panel.across - 1);
-    panel.is_whole = x.is_packed && y.is_packed && inner % TALLY_ACROSS == 0;
-    panel.is_aligned = x.is_aligned && y.is_aligned;
-    panel.apart = panel.is_whole ? 1 : panel.across;
-    panel.i = panel.index % panels * width + (panel.is_whole ? panel.lane * TALLY_ACROSS : panel.lane);
+    panel.reads = work->reads;
+    panel.apart = work->reads == TALLY_READS_APART ? panel.across : 1;
+    panel.i = panel.index % panels * width + panel.lane * (work->reads == TALLY_READS_APART ? 1 : TALLY_ACROSS);
     panel.is_task = panel.outer < work->outer;
     const int64_t left = panel.is_task ? (inner - panel.i + panel.apart - 1) / panel.apart : 0;
     panel.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
+    if (work->reads == TALLY_READS_SPLIT && panel.lane == panel.across - 1) panel.mine = 0;
+    panel.is_reader =
+        panel.is_task && panel.i - (work->reads == TALLY_READS_SPLIT && panel.lane > 0 ? TALLY_ACROSS : 0) < inner;
+    panel.all = work->outer * work->length * work->inner;
     panel.over = panel.log_joined > 0 ? 65536 / panel.results + 1 : 0;
     panel.x = input_from(&panel, &x);
     panel.y = TALLY_KERNEL_INPUTS == 1 ? panel.x : input_from(&panel, &y);

@@ -1,25 +1,89 @@
-/* Values of results that lie side by side, TALLY_ACROSS of them. */
+/* Values of results that lie side by side, TALLY_ACROSS of them, up to 16 bytes. They stay the words they are read as:
+ * a compiler gives each value of a narrow type a register. */
 #ifndef TALLY_VECTOR_H
 #define TALLY_VECTOR_H
 
+#include "accumulators/operator.h"
 #include "order/leaf.h"
 
+enum {
+    vector_bytes = TALLY_ACROSS * TALLY_BYTES, /* a power of two */
+    vector_words = (vector_bytes + 3) / 4
+};
 typedef struct vector_t {
-    TALLY_T v[TALLY_ACROSS];
+    uint32_t w[vector_words];
 } vector_t;
 
-/* From an address that is a multiple of their bytes, of which there are up to 16. */
+TALLY_FN TALLY_T value_in(const vector_t *vector, int32_t v) {
+    TALLY_T value;
+#if TALLY_BYTES <= 2
+    const TALLY_B bits = (TALLY_B)(vector->w[v * TALLY_BYTES / 4] >> 8 * (v * TALLY_BYTES % 4));
+    __builtin_memcpy(&value, &bits, sizeof value);
+#else
+    __builtin_memcpy(&value, vector->w + v * TALLY_BYTES / 4, sizeof value);
+#endif
+    return value;
+}
+/* Value v, which is 0 so far. */
+TALLY_FN void put_value(vector_t *vector, int32_t v, TALLY_T value) {
+#if TALLY_BYTES <= 2
+    TALLY_B bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    vector->w[v * TALLY_BYTES / 4] |= (uint32_t)bits << 8 * (v * TALLY_BYTES % 4);
+#else
+    __builtin_memcpy(vector->w + v * TALLY_BYTES / 4, &value, sizeof value);
+#endif
+}
+TALLY_FN vector_t no_values(void) {
+    vector_t vector;
+    for (int32_t j = 0; j < vector_words; j++) vector.w[j] = 0;
+    return vector;
+}
+
+/* From an address that is a multiple of their bytes. */
 TALLY_FN vector_t read_whole_vector(const char *p) {
     vector_t vector;
-    tally_quad quad;
-    if (sizeof vector == 16)
-        quad = tally_load16(p);
-    else if (sizeof vector % 4 == 0) {
-        TALLY_UNROLL
-        for (uint32_t j = 0; j < sizeof vector / 4; j++) quad.w[j] = ((const uint32_t *)(const void *)p)[j];
+    if (vector_bytes == 16) {
+        const tally_quad quad = TALLY_PASSES == 2 ? tally_load16_again(p) : tally_load16(p);
+        __builtin_memcpy(&vector, &quad, sizeof vector);
+    } else if (vector_bytes == 8) {
+        const uint64_t pair = *(const uint64_t *)(const void *)p;
+        __builtin_memcpy(&vector, &pair, sizeof vector);
+    } else if (vector_bytes == 4)
+        vector.w[0] = *(const uint32_t *)(const void *)p;
+    else
+        vector.w[0] = vector_bytes == 2 ? *(const uint16_t *)(const void *)p : *(const uint8_t *)p;
+    return vector;
+}
+
+/* The same in shared memory. */
+TALLY_FN vector_t take_vector(const vector_t *from) {
+    vector_t vector;
+    if (vector_bytes == 16) {
+        const tally_quad quad = tally_take16((const char *)from);
+        __builtin_memcpy(&vector, &quad, sizeof vector);
+    } else if (vector_bytes == 8) {
+        const uint64_t pair = *(const uint64_t *)(const void *)from;
+        __builtin_memcpy(&vector, &pair, sizeof vector);
     } else
-        quad.w[0] = sizeof vector == 2 ? *(const uint16_t *)(const void *)p : *(const uint8_t *)p;
-    __builtin_memcpy(&vector, &quad, sizeof vector);
+        vector = *from;
+    return vector;
+}
+/* The vector that begins `by` bytes behind the first of two that follow one another. */
+TALLY_FN vector_t shift_vector(const vector_t *first, const vector_t *second, uint32_t by) {
+    vector_t vector;
+    uint32_t words[2 * vector_words];
+    __builtin_memcpy(words, first, sizeof *first);
+    __builtin_memcpy(words + vector_words, second, sizeof *second);
+    TALLY_UNROLL
+    for (uint32_t step = vector_words / 2; step > 0; step /= 2) {
+        TALLY_UNROLL
+        for (uint32_t j = 0; j < vector_words + step; j++)
+            if (by & 4 * step) words[j] = words[j + step];
+    }
+    TALLY_UNROLL
+    for (uint32_t j = 0; j < vector_words; j++)
+        vector.w[j] = (uint32_t)(((uint64_t)words[j + 1] << 32 | words[j]) >> 8 * (by % 4));
     return vector;
 }
 

@@ -12,7 +12,7 @@
         .node_size = (TALLY_GEOMETRY_SIZE(type, nan) + 15) / 16 * 16,                                                 \
         .node_bytes = TALLY_N2(kernel_node_bytes, type, nan), .adds_values = TALLY_N2(kernel_adds_values, type, nan), \
         .adds_products = TALLY_N2(kernel_adds_products, type, nan),                                                   \
-        .keeps_keys = TALLY_N2(kernel_keeps_keys, type, nan),                                                         \
+        .keeps_keys = TALLY_N2(kernel_keeps_keys, type, nan), .reads_twice = TALLY_N2(kernel_reads_twice, type, nan), \
     }
 #endif
 

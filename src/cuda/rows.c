@@ -99,6 +99,58 @@ static int log_joined_of(const tally__call *call, const plan *p, int64_t across)
     return p->work.inner << log <= across * MOST_THREADS ? log : 0;
 }
 
+/* How threads read their vectors of `across` values, where so many lie side by side. */
+static int reads_of(const tally__call *call, int64_t inner, int64_t across) {
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
+    const uintptr_t begins = (uintptr_t)call->in.x | (uintptr_t)call->in.y;
+    if (call->in.x_stride != bytes || call->in.y_stride != bytes || begins % (uintptr_t)bytes != 0)
+        return TALLY_READS_APART;
+    return inner % across == 0 && begins % (uintptr_t)(across * bytes) == 0 ? TALLY_READS_WHOLE : TALLY_READS_SPLIT;
+}
+
+/* What a block has of a leaf that is read twice, in bytes: all blocks' are in the second-level cache. */
+enum { MOST_LEAF_BYTES = 128 << 10 };
+
+/* log2 of the columns of a leaf. Where no order shows, long leaves take fewer steps, and short ones keep more
+ * multiprocessors busy, or stay in a cache where they are read twice; rows that are shorter have full columns. */
+static int log_columns_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
+    enum { LEAST = 7, MOST = 9, BLOCKS = 4, BYTES = MOST_LEAF_BYTES / (TALLY_STRIPES << LEAST) };
+    const tally__geometry sizes = tally__geometry_of(call->spec);
+    const int64_t panels = tally__over(inner, across << 5),
+                  bytes = tally__least(p->work.inner * (int64_t)sizes.value_bytes, BYTES);
+    int log = (int)tally__least(MOST, tally__log_above(tally__over(p->work.length, TALLY_STRIPES)));
+    if (call->spec->order_shows) return tally__log_above(sizes.leaf / TALLY_STRIPES);
+    for (; log > LEAST; log--) {
+        const int64_t values = TALLY_STRIPES << log;
+        const bool are_few = p->work.outer * panels * tally__over(p->work.length, values) <
+                             BLOCKS * call->gpu->multiprocessors,
+                   is_large = sizes.reads_twice && values * bytes > MOST_LEAF_BYTES;
+        if (!are_few && !is_large) break;
+    }
+    return log;
+}
+
+/* log2 of the threads side by side in a panel of results from left to right: a warp's, or fewer, as long as they read
+ * 64 bytes of a row of memory. Fewer leave fewer of them idle at the end of a row, make more panels where these would
+ * not keep the multiprocessors busy, and let a leaf that is read twice stay in the second-level cache. */
+static int log_across_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
+    enum { LEAST_BYTES = 64 };
+    const tally__geometry sizes = tally__geometry_of(call->spec);
+    const int64_t bytes = (int64_t)sizes.value_bytes, leaf = TALLY_STRIPES << p->work.log_columns,
+                  rows = tally__least(p->work.length, leaf), leaves = p->work.outer * tally__over(p->work.length, leaf);
+    const bool is_split = p->work.reads == TALLY_READS_SPLIT;
+    int log = (int)tally__least(5, tally__log_above(tally__over(inner, across) + is_split));
+    for (; log > is_split && p->work.log_joined == 0; log--) { /* rows that are joined lie within a panel */
+        const int64_t panels = tally__over(inner, tally_panel_width(p->work.reads, across, log)),
+                      others = tally__over(inner, tally_panel_width(p->work.reads, across, log - 1)),
+                      threads = panels << log, fewer = others << (log - 1), narrow = (across << (log - 1)) * bytes;
+        const bool is_idle = threads * 8 > fewer * 9, are_few = 2 * leaves * panels < 3 * call->gpu->multiprocessors,
+                   is_large = sizes.reads_twice && rows * 2 * narrow > MOST_LEAF_BYTES;
+        if (narrow < LEAST_BYTES || !(is_idle || are_few || is_large)) break;
+    }
+    return log;
+}
+
 /* Threads that share a column of values: those of a leaf's columns at most, and one alone where rows of few values are
  * so many that each multiprocessor has BLOCKS of it. */
 static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
@@ -112,7 +164,7 @@ static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, i
 
 /* Chunks of a panel; `slots` panels share a block. */
 static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
-    const int64_t leaves = tally__over(p->work.length, tally__geometry_of(call->spec).leaf),
+    const int64_t leaves = tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns),
                   units = call->gpu->multiprocessors, all = p->work.outer * panels;
     p->work.tiles = 1;
     /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
@@ -129,17 +181,18 @@ static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64
 static tally_status plan_columns(const tally__call *call, plan *p) {
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, inputs = call->spec->inputs;
-    const int64_t columns =
-        p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
     const int64_t across = TALLY_ACROSS_OF(sizes.node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_joined = log_joined_of(call, p, across);
     const int64_t inner = p->work.inner << p->work.log_joined;
-    p->work.log_across = (int)tally__least(5, tally__log_above(tally__over(inner, across)));
-    const int64_t width = across << p->work.log_across, panels = tally__over(inner, width);
+    p->work.reads = reads_of(call, inner, across);
+    p->work.log_columns = log_columns_of(call, p, inner, across);
+    p->work.log_across = log_across_of(call, p, inner, across);
+    const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : 1 << p->work.log_columns;
+    const int64_t panels = tally__over(inner, tally_panel_width(p->work.reads, across, p->work.log_across));
     p->work.log_subs = log_subs_of(call, p, panels, columns >> p->work.log_joined);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
-    divide_panel(call, p, panels, slots, width);
+    divide_panel(call, p, panels, slots, across << p->work.log_across);
     TALLY_TRY(fit_counters(p, panels, sizes.node_size));
     p->blocks = tally__over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;

@@ -131,6 +131,7 @@ TALLY_FN tally_quad tally_load16(const char *p) {
     __builtin_memcpy(q.w, p, sizeof q.w);
     return q;
 }
+TALLY_FN tally_quad tally_load16_again(const char *p) { return tally_load16(p); }
 TALLY_FN tally_quad tally_take16(const char *p) { return tally_load16(p); }
 TALLY_FN void tally_put16(char *p, const tally_quad *q) {
     tally__simt->before_load16(p);
@@ -142,6 +143,18 @@ TALLY_FN void tally_copy16(void *to, const char *p) {
     __builtin_memcpy(to, p, 16);
 }
 TALLY_FN void tally_copied(void) {}
+#define TALLY_COPY(bytes, to, p) tally_copy_now(bytes, (char *)(to), p)
+#define TALLY_END_COPIES() ((void)0)
+#define TALLY_AWAIT_COPIES(groups) ((void)0)
+TALLY_FN void tally_copy_now(uint32_t bytes, char *to, const char *p) {
+    if (((uint64_t)to | (uint64_t)p) % bytes != 0) tally__simt->before_load16((const char *)1); /* it says so */
+    __builtin_memcpy(to, p, bytes);
+}
+TALLY_FN uint32_t tally_reverse(uint32_t n, int32_t bits) {
+    uint32_t reversed = 0;
+    for (int32_t b = 0; b < bits; b++) reversed = reversed << 1 | (n >> b & 1);
+    return reversed;
+}
 TALLY_FN void tally_let_next_start(void) {}
 TALLY_FN void tally_await_before(void) {}
 #define TALLY_HAS_BULK 1

@@ -96,6 +96,7 @@ static int list_shapes(tally_type type, shape *shapes) {
                                65,
                                leaf / 8,
                                leaf / 8 + 1,
+                               leaf / 4 + 3,
                                leaf / 2 + part,
                                leaf - 1,
                                leaf,
@@ -103,7 +104,7 @@ static int list_shapes(tally_type type, shape *shapes) {
                                leaf + 64,
                                2 * leaf + 65,
                                5 * leaf};
-    const int64_t inners[] = {1, 2, 3, 4, 5, 8, 17, 32, 33, 64, 128, 130};
+    const int64_t inners[] = {1, 2, 3, 4, 5, 8, 17, 32, 33, 64, 128, 130, 255};
     int count = 0;
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
         for (size_t i = 0; i < sizeof inners / sizeof *inners; i++) {
@@ -164,9 +165,9 @@ static void test_ways(void **state) {
     for (int trial = 0; next_subject(&s); trial++) {
         const int64_t leaf = tally_leaf_length(s.type);
         const shape ways[] = {{1, leaf / 4 + 5, 36},       {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1},
-                              {2, leaf + leaf / 8 + 1, 1}, {3, 64, 3}};
+                              {2, leaf + leaf / 8 + 1, 1}, {3, 64, 3}, {1, 65, 5}};
         const int every = order_shows(&s) ? 1 : 3;
-        for (int w = 0; w < 7; w++)
+        for (int w = 0; w < 8; w++)
             if ((trial + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0)
                 compare(&s, ROUNDING, ways[w], trial, &layouts[0], w % 2 == 1);
     }
@@ -178,9 +179,9 @@ static void test_device_memory(void **state) {
     (void)state;
     for (int trial = 0; next_subject(&s); trial++) {
         const int64_t leaf = tally_leaf_length(s.type);
-        const shape ways[] = {{50, 3, 1},       {9, 24, 1}, {2, 41, 7},  {3, 131, 1},
+        const shape ways[] = {{50, 3, 1},       {9, 24, 1}, {2, 41, 7},  {3, 131, 1},     {1, leaf / 2 + 1, 261},
                               {2, leaf + 3, 1}, {1, 5, 90}, {2, 80, 36}, {1, leaf + 9, 5}};
-        for (int w = 0; w < 8; w++) {
+        for (int w = 0; w < 9; w++) {
             if ((trial + w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT ? 12 : 1) != 0) continue;
             compare(&s, (trial + w) % (DATA_CLASSES + 1), ways[w], trial, &layouts[(trial + w / 2) % LAYOUTS], true);
         }
