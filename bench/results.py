@@ -113,7 +113,12 @@ SUBJECTS = [  # title, sentence, what makes the paragraphs
         "with offsets. `affine` is a caller's own operator, which does not commute.",
         gpu_segments,
     ),
-    ("GPU: rows", "Shares of a plain pass that reads and writes as many bytes.", gpu_rows),
+    (
+        "GPU: rows",
+        "Shares of the plain read: Tally, and PyTorch where it was measured. `rows of 64` lie side by side, `first x "
+        "64` are 64 results along the first axis, `middle 400, x 400` are arrays of 400 x 400 along the middle axis.",
+        gpu_rows,
+    ),
     ("GPU: the matrix", "A random sample, as above.", lambda: matrix("gpu matrix")),
     (
         "Accuracy",

@@ -94,17 +94,37 @@ def gpu_segments():
     ]
 
 
+ROWS = [  # of the matrix: along the last axis, then along the first and a middle one
+    *(f"rows of {n}" for n in (10, 64, 255, 768, 1000, 4096, 50257)),
+    "64 rows",
+    *(f"first x {n}" for n in (2, 10, 64, 255, 1000, 4096, 50257, "2^20")),
+    "middle 400, x 400",
+    "middle 64, x 64",
+]
+
+
 def gpu_rows():
-    rows, found = [], []
-    for r in lines("gpu rows"):
-        name = f"{r['op']} {r['type']}, {r['shape']}"
-        rows.append([name, *(number(r["of_plain"].get(who)) for who in ("tally", "tally fast", "torch"))])
-        found.append((name, r["of_plain"].get("tally fast", r["of_plain"]["tally"])))
-    text = missed(0.90, found) + " (Fast, where there are two.)"
+    records, about = matrix_of("gpu matrix")
+    by = {
+        (r["op"], r["type"], r["accuracy"], r["segmentation"]): r
+        for r in records
+        if r["data"] == "normal" and r["segmentation"] in ROWS
+    }
+    columns = [("sum", "f32", "exact"), ("sum", "f32", "fast"), ("var", "f32", "exact"), ("var", "f32", "fast")]
+    columns += [("max", "f32", "only"), ("argmax", "f32", "only"), ("sum", "bf16", "exact"), ("sum", "bf16", "fast")]
+    cell = lambda r: number(r["share"]) + (f", {number(r['share'] / float(r['ratio']))}" if r["ratio"] else "")
+    rows = [[shape, *(cell(by[(*column, shape)]) for column in columns)] for shape in ROWS]
+    head = ["2^26 values", *(f"{op} {type}{'' if how == 'only' else ' ' + how}" for op, type, how in columns)]
+    beside = [((op, type, how), shape, r) for (op, type, how, shape), r in by.items() if r["ratio"]]
+    found = lambda exact: [
+        (f"{column[0]} {column[1]}, {shape}", float(r["ratio"]))
+        for column, shape, r in beside
+        if column in columns and (column[2] == "exact") == exact
+    ]
     return [
-        table(["2^28 values", "Tally", "Tally fast", "PyTorch"], rows),
-        text,
-        source("gpu rows", "NVIDIA H200", date_of("gpu rows"), r["commit"], "bench/gpu/run.sh"),
+        table(head, rows),
+        f"PyTorch's time / Tally's. Exact: {missed(0.85, found(True))} Others: {missed(1.0, found(False))}",
+        source("gpu matrix", about["name"], about["date"], "", about["command"]),
     ]
 
 

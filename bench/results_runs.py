@@ -17,7 +17,6 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "cpu matrix": "matrix-cpu-intel-r-xeon-r-processor-2-threads.tsv.gz",
     "gpu": "gpu-2026-11-22-nvidia-h200.json",
     "gpu segments": "gpu-2026-11-23-segments-owners.jsonl",
-    "gpu rows": "gpu-2026-11-22-rows.jsonl",
     "gpu matrix": "matrix-gpu-nvidia-h100-80gb-hbm3.tsv.gz",
     "gallery": "gallery.md",
 }
