@@ -151,7 +151,7 @@ typedef struct tally_array_work {
 /* How threads of a panel read vectors: all lie at multiples of their bytes; side by side from anywhere; or value by
  * value. */
 enum { TALLY_READS_WHOLE, TALLY_READS_SPLIT, TALLY_READS_APART };
-/* Results of a panel: what vectors from anywhere need of the next one, the last thread of a row reads. */
+/* Results side by side in a panel. Of vectors from anywhere the last thread has none: it reads for the one before. */
 TALLY_FN int64_t tally_panel_width(int32_t reads, int64_t across, int32_t log_across) {
     return across * (((int64_t)1 << log_across) - (reads == TALLY_READS_SPLIT));
 }
