@@ -107,7 +107,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
 TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(fold_full)(const panel_t *panel, const leaf_t *leaf, int32_t present[TALLY_ACROSS], const aims_t *aims) {
     TALLY_TYPE_NAME(across) here, partial[TALLY_FOLD_BITS];
-    const int64_t step_x = panel->x.row << leaf->log_all, step_y = panel->y.row << leaf->log_all;
+    const int64_t step_x = panel->x.row * (1 << leaf->log_all), step_y = panel->y.row * (1 << leaf->log_all);
     (void)partial;
     (void)step_y;
     TALLY_UNROLL

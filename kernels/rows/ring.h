@@ -83,7 +83,7 @@ TALLY_FN void start_some(const panel_t *panel, const input_of_t *input, const ch
 TALLY_FN void start_vectors(const panel_t *panel, const leaf_t *leaf, const batch_t *batch, const input_of_t *input,
                             vector_t (*to)[TALLY_BLOCK]) {
     const char *p = input->first + (leaf->row + batch->row) * input->row;
-    const int64_t step = input->row << leaf->log_all;
+    const int64_t step = input->row * (1 << leaf->log_all); /* which may be negative */
     if (!leaf->is_inside) {
         start_some(panel, input, p, step, batch->values, to);
         return;
