@@ -194,6 +194,7 @@
 #undef TALLY_LENGTH_part_leaf2
 #undef TALLY_LENGTH_small_leaf2
 #undef TALLY_LIMBS
+#undef TALLY_LOG_COLUMNS
 #undef TALLY_M
 #undef TALLY_MAY_SKIP
 #undef TALLY_MOMENT_FIELDS

@@ -20,13 +20,15 @@
 #else
 #define TALLY_RESIDENT 2
 #endif
+/* log2 of TALLY_DEVICE_COLUMNS. */
+#define TALLY_LOG_COLUMNS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6)
 /* Leaves where order shows are those of docs/order.md; of others the host says how many columns they have, so that all
  * multiprocessors are busy. */
 TALLY_FN int32_t log_columns_of(const tally_rows_work *work) {
-    return TALLY_IS_FREE ? work->log_columns : TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6;
+    return TALLY_IS_FREE ? work->log_columns : TALLY_LOG_COLUMNS;
 }
 /* log2 of the columns that a thread takes: at least 8 share a leaf. */
-#define TALLY_FOLD_BITS (TALLY_BYTES == 1 ? 6 : TALLY_BYTES == 2 ? 5 : TALLY_BYTES == 4 ? 4 : 3)
+#define TALLY_FOLD_BITS (TALLY_LOG_COLUMNS - 3)
 #define TALLY_LEAST_SUBS 8                   /* of a panel (src/cuda/rows.c) */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 5) /* of a number up to TALLY_CHUNK_LEAVES */
 

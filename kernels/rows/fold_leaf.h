@@ -34,6 +34,10 @@ TALLY_FN void TALLY_NAME(push_column)(TALLY_TYPE_NAME(across) * partial, int32_t
     }
 }
 
+TALLY_FN void TALLY_NAME(begin_column)(TALLY_TYPE_NAME(across) * here) {
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) here->v[v] = TALLY_NOTHING;
+}
 /* Adds value k of the leaf, a vector of them, to a column that begins with it or not. is_joined, is_tail: rows may be
  * joined, and the leaf may lack some of them. */
 TALLY_FN void TALLY_NAME(add_vector)(const panel_t *panel, int32_t n, const vector_t *x, const vector_t *y, int32_t k,
@@ -80,18 +84,15 @@ TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_TYPE_NAME(across) here, partial[TALLY_FOLD_BITS];
     const int32_t batches = leaf->n > 0 ? leaf->mine << leaf->log_batches : 0, ahead = ring_slots / leaf->batch;
     (void)partial;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
+    TALLY_NAME(begin_column)(&here);
     TALLY_ROLLED
     for (int32_t i = -ahead; i < batches; i++) {
         if (i >= 0) {
             const batch_t batch = batch_of(panel, leaf, i);
             await_batch(leaf);
             if (panel->reads == TALLY_READS_SPLIT) tally_warp_barrier();
-            if (!TALLY_IS_FREE && batch.stripe == 0 && (is_joined || batch.values == 0)) { /* some are not there */
-                TALLY_UNROLL
-                for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
-            }
+            if (!TALLY_IS_FREE && batch.stripe == 0 && (is_joined || batch.values == 0)) /* some are not there */
+                TALLY_NAME(begin_column)(&here);
             TALLY_NAME(add_batch)(panel, leaf, &batch, ring, &here, present, aims, is_joined);
             if (panel->reads == TALLY_READS_SPLIT) tally_warp_barrier();
             if (!TALLY_IS_FREE && (i & leaf->log_batches) == leaf->log_batches)
@@ -110,12 +111,11 @@ TALLY_FN TALLY_TYPE_NAME(across)
     const int64_t step_x = panel->x.row * (1 << leaf->log_all), step_y = panel->y.row * (1 << leaf->log_all);
     (void)partial;
     (void)step_y;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
+    TALLY_NAME(begin_column)(&here);
     if (panel->sub >> leaf->log_all > 0 || !panel->is_reader) return here;
     TALLY_ROLLED
     for (int32_t i = 0; i < leaf->mine; i++) {
-        const int32_t column = panel->sub + (int32_t)tally_reverse((uint32_t)i, leaf->log_all);
+        const int32_t column = nth_column(panel, leaf, i);
         const char *from_x = panel->x.first + (leaf->row + column) * panel->x.row,
                    *from_y = panel->y.first + (leaf->row + column) * panel->y.row;
         vector_t x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];

@@ -21,7 +21,7 @@ typedef struct panel_t {
     int64_t begin;    /* the first value of the panel's first row */
     int64_t inner, i; /* values from one row to the next, of joined ones; this thread's first among them */
     int32_t across, sub, subs, lane;
-    int32_t slot, threads;       /* of the panels that the block takes; threads of each */
+    int32_t slot;                /* of the panels that the block takes */
     int64_t outer, index, chunk; /* the panel's outer index, its number, and the chunk of it */
     int32_t is_task;             /* there is such a panel and chunk */
     int32_t log_joined, results; /* log2 of the rows that are joined; results of each, or of the panel's row */
@@ -70,7 +70,6 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     panel_t panel;
-    panel.threads = threads;
     panel.slot = thread / threads;
     panel.index = task / work->tiles;
     panel.chunk = task % work->tiles;

@@ -39,9 +39,13 @@ typedef struct batch_t {
     int32_t values;       /* those that are there */
     int32_t stripe;       /* the first one's */
 } batch_t;
-/* Number i of the thread's. Columns come in the order of reversed bits. */
+/* Number i of the thread's columns, which come in the order of reversed bits. */
+TALLY_FN int32_t nth_column(const panel_t *panel, const leaf_t *leaf, int32_t i) {
+    return panel->sub + (int32_t)tally_reverse((uint32_t)i, leaf->log_all);
+}
+/* Number i of the thread's batches. */
 TALLY_FN batch_t batch_of(const panel_t *panel, const leaf_t *leaf, int32_t i) {
-    const int32_t column = panel->sub + (int32_t)tally_reverse((uint32_t)(i >> leaf->log_batches), leaf->log_all);
+    const int32_t column = nth_column(panel, leaf, i >> leaf->log_batches);
     batch_t batch;
     batch.stripe = i & leaf->log_batches ? 4 : 0;
     batch.k = (column << panel->log_joined) + (batch.stripe << leaf->log_columns);
@@ -117,9 +121,10 @@ TALLY_FN offset_t offset_of(const leaf_t *leaf, const batch_t *batch, const inpu
     return offset;
 }
 TALLY_FN vector_t take_from_ring(const panel_t *panel, const offset_t *offset, const vector_t *slot, uint32_t s) {
-    const vector_t first = take_vector(slot + tally_thread());
+    const vector_t first = take_vector((const char *)(slot + tally_thread()));
     if (panel->reads != TALLY_READS_SPLIT) return first;
-    const vector_t second = take_vector(slot + tally_thread() + (panel->lane < panel->across - 1));
+    const vector_t *const next = slot + tally_thread() + (panel->lane < panel->across - 1);
+    const vector_t second = take_vector((const char *)next);
     return shift_vector(&first, &second, (offset->by + s * offset->step) % vector_bytes);
 }
 

@@ -1,4 +1,4 @@
-/* Values of results that lie side by side, TALLY_ACROSS of them, up to 16 bytes. They stay the words they are read as:
+/* Values of results that lie side by side, TALLY_ACROSS of them, 4 to 16 bytes. They stay the words they are read as:
  * a compiler gives each value of a narrow type a register. */
 #ifndef TALLY_VECTOR_H
 #define TALLY_VECTOR_H
@@ -7,8 +7,8 @@
 #include "order/leaf.h"
 
 enum {
-    vector_bytes = TALLY_ACROSS * TALLY_BYTES, /* a power of two */
-    vector_words = (vector_bytes + 3) / 4
+    vector_bytes = TALLY_ACROSS * TALLY_BYTES, /* 4, 8 or 16 */
+    vector_words = vector_bytes / 4
 };
 typedef struct vector_t {
     uint32_t w[vector_words];
@@ -40,33 +40,25 @@ TALLY_FN vector_t no_values(void) {
     return vector;
 }
 
-/* From an address that is a multiple of their bytes. */
-TALLY_FN vector_t read_whole_vector(const char *p) {
+/* From an address that is a multiple of their bytes, in shared memory if they are 16. */
+TALLY_FN vector_t take_vector(const char *p) {
     vector_t vector;
     if (vector_bytes == 16) {
-        const tally_quad quad = TALLY_PASSES == 2 ? tally_load16_again(p) : tally_load16(p);
+        const tally_quad quad = tally_take16(p);
         __builtin_memcpy(&vector, &quad, sizeof vector);
     } else if (vector_bytes == 8) {
         const uint64_t pair = *(const uint64_t *)(const void *)p;
         __builtin_memcpy(&vector, &pair, sizeof vector);
-    } else if (vector_bytes == 4)
+    } else
         vector.w[0] = *(const uint32_t *)(const void *)p;
-    else
-        vector.w[0] = vector_bytes == 2 ? *(const uint16_t *)(const void *)p : *(const uint8_t *)p;
     return vector;
 }
-
-/* The same in shared memory. */
-TALLY_FN vector_t take_vector(const vector_t *from) {
+/* The same in global memory. */
+TALLY_FN vector_t read_whole_vector(const char *p) {
     vector_t vector;
-    if (vector_bytes == 16) {
-        const tally_quad quad = tally_take16((const char *)from);
-        __builtin_memcpy(&vector, &quad, sizeof vector);
-    } else if (vector_bytes == 8) {
-        const uint64_t pair = *(const uint64_t *)(const void *)from;
-        __builtin_memcpy(&vector, &pair, sizeof vector);
-    } else
-        vector = *from;
+    if (vector_bytes < 16) return take_vector(p);
+    const tally_quad quad = TALLY_PASSES == 2 ? tally_load16_again(p) : tally_load16(p);
+    __builtin_memcpy(&vector, &quad, sizeof vector);
     return vector;
 }
 /* The vector that begins `by` bytes behind the first of two that follow one another. */

@@ -200,7 +200,7 @@ TALLY_APART TALLY_TARGET int strip_segments(const raw_t *x, const raw_t *y, cons
     join_strips(lanes, strips, other, filled);
     if (filled < TALLY_LANES) spread_lanes(lanes, list, filled, lengths);
     for (int s = 0; s < TALLY_LANES; s++)
-        kinds->lengths[s] = lengths[s] < kinds->lengths[s] && lengths[s] == 0 ? TALLY_LONG_SEGMENT : lengths[s] != 0;
+        kinds->lengths[s] = lengths[s] != 0 ? 1 : kinds->lengths[s] > 0 ? TALLY_LONG_SEGMENT : 0;
     kinds->most = too_long > 0 ? TALLY_LONG_SEGMENT : 1;
 #if TALLY_PASSES == 2
     _Alignas(64) char space2[TALLY_LANES * sizeof(second_t) + SLACK], space_aim[TALLY_LANES * sizeof(aim_t) + SLACK];
