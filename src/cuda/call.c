@@ -130,6 +130,12 @@ void tally__call_close(tally__call *call) {
     tally__gpu_leave(call->gpu);
 }
 
+bool tally__are_packed(const tally__call *call, int64_t bytes) {
+    const int64_t each = (int64_t)tally__geometry_of(call->spec).value_bytes;
+    return call->in.x_stride == each && call->in.y_stride == each &&
+           ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % (uintptr_t)bytes == 0;
+}
+
 static bool converts(const tally__call *call) { return call->sink_on_device && tally__call_needs_staging(call); }
 
 tally_status tally__call_prepare(const tally__call *call, const tally__form *forms, int count) {

@@ -38,6 +38,8 @@ typedef struct tally__call {
 tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec,
                               const tally__input *in, const tally_segments *segments, const tally__sink *sink);
 void tally__call_close(tally__call *call);
+/* Whether the values of each input lie side by side, the first at a multiple of so many bytes. */
+bool tally__are_packed(const tally__call *call, int64_t bytes);
 
 /* Compiles the kernels of these forms that the call will ask for, and the one that converts its results, side by side,
  * where they are not ready. */

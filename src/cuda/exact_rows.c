@@ -40,11 +40,10 @@ static void shape_rows(const tally__call *c, tally_columns_work *work) {
     const tally__geometry sizes = tally__geometry_of(c->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, part = 16 / bytes, values = work->length * work->inner,
                   most = most_columns(&sizes);
-    const bool is_packed = ((uintptr_t)work->x | (uintptr_t)work->y) % 16 == 0 && work->x_stride == bytes &&
-                           work->y_stride == bytes && (work->outer == 1 || values % part == 0);
+    const bool are_packed = tally__are_packed(c, 16) && (work->outer == 1 || values % part == 0);
     int64_t together = 1; /* rows that begin as evenly as the first */
     while (work->inner * together % part != 0) together *= 2;
-    work->is_even = is_packed && (together == 1 || work->inner * together <= most);
+    work->is_even = are_packed && (together == 1 || work->inner * together <= most);
     if (!work->is_even) together = 1;
     const int64_t times = most / (work->inner * together);
     work->width = work->inner * (times > 0 ? together * times : 1);
@@ -79,12 +78,8 @@ enum {
     LEAST_BYTES = 64 << 10
 };
 
-static bool are_packed(const tally__call *call) {
-    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
-    const uintptr_t x = (uintptr_t)call->in.x, y = (uintptr_t)call->in.y;
-    return call->in.x_stride == bytes && call->in.y_stride == bytes && x % (uintptr_t)bytes == 0 &&
-           (call->spec->inputs == 1 || x % 16 == y % 16);
-}
+/* Both inputs are as far behind a multiple of 16 bytes. */
+static bool are_alike(const tally__call *call) { return ((uintptr_t)call->in.x ^ (uintptr_t)call->in.y) % 16 == 0; }
 static int64_t most_rows(const tally__geometry *sizes) {
     return TALLY_EXACT_ROWS_OF((int64_t)sizes->value_bytes, sizes->adds_values, sizes->adds_products);
 }
@@ -96,7 +91,8 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
     const int64_t bytes = segments->length * (int64_t)sizes.value_bytes, all = segments->count * bytes;
     const bool is_sum = tally__is_sum_alone(call->spec) && !call->spec->final.mean && all > SMALL_SUM,
                is_narrow_dot = call->spec->inputs == 2 && sizes.value_bytes == 2;
-    if (!call->spec->exact || segments->inner > 1 || !are_packed(call)) return false;
+    if (!call->spec->exact || segments->inner > 1) return false;
+    if (!tally__are_packed(call, (int64_t)sizes.value_bytes) || !are_alike(call)) return false;
     if (all <= SMALL_ARRAY) return segments->length >= LEAST_VALUES;
     return !is_narrow_dot && bytes >= (is_sum ? SHORT_SUM : SHORT) && most_rows(&sizes) * bytes >= LEAST_BYTES;
 }

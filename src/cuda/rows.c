@@ -43,13 +43,6 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
     return TALLY_OK;
 }
 
-/* Values side by side from an address at which 16 bytes are read at once. */
-static bool is_packed(const tally__call *call) {
-    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
-    return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes &&
-           call->in.y_stride == bytes;
-}
-
 /* ---- values that lie side by side, or are few ---- */
 
 static tally_status plan_short(const tally__call *call, plan *p) {
@@ -94,7 +87,7 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 static int log_joined_of(const tally__call *call, const plan *p, int64_t across) {
     enum { MOST_THREADS = 32 };
     int log = 0;
-    if (!is_packed(call) || (p->work.outer > 1 && p->work.length * p->work.inner % across != 0)) return 0;
+    if (!tally__are_packed(call, 16) || (p->work.outer > 1 && p->work.length * p->work.inner % across != 0)) return 0;
     while ((p->work.inner << log) % across != 0) log++;
     return p->work.inner << log <= across * MOST_THREADS ? log : 0;
 }
@@ -102,10 +95,8 @@ static int log_joined_of(const tally__call *call, const plan *p, int64_t across)
 /* How threads read their vectors of `across` values, where so many lie side by side. */
 static int reads_of(const tally__call *call, int64_t inner, int64_t across) {
     const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
-    const uintptr_t begins = (uintptr_t)call->in.x | (uintptr_t)call->in.y;
-    if (call->in.x_stride != bytes || call->in.y_stride != bytes || begins % (uintptr_t)bytes != 0)
-        return TALLY_READS_APART;
-    return inner % across == 0 && begins % (uintptr_t)(across * bytes) == 0 ? TALLY_READS_WHOLE : TALLY_READS_SPLIT;
+    if (!tally__are_packed(call, bytes)) return TALLY_READS_APART;
+    return inner % across == 0 && tally__are_packed(call, across * bytes) ? TALLY_READS_WHOLE : TALLY_READS_SPLIT;
 }
 
 /* What a block has of a leaf that is read twice, in bytes: all blocks' are in the second-level cache. */
@@ -259,7 +250,7 @@ static bool are_segments(const tally__call *call, const tally_segments *segments
     if (segments->inner > 1 || segments->length == 0) return false;
     if (segments->length <= tally__geometry_of(call->spec).leaf)
         return segments->count > (int64_t)FEW_WARPS * call->gpu->multiprocessors;
-    return segments->length * bytes % 16 != 0 || !is_packed(call);
+    return segments->length * bytes % 16 != 0 || !tally__are_packed(call, 16);
 }
 
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *segments, tally__report *report) {
