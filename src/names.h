@@ -1,6 +1,7 @@
 /* Kernels and the loops of the CPU have plain names. Where a unit of C includes them for several types and policies,
- * each name of the list stands for one with type and policy behind it. A "redefinition of" one of them by the second
- * type says that it is missing here. No struct that types share may have a field of such a name. */
+ * each name of the list stands for one with type and policy behind it. tools/names.py writes the list; a "redefinition
+ * of" a name by the second type says that it is missing here. No struct that types share may have a field of such a
+ * name. */
 #ifndef TALLY_NAMES_H
 #define TALLY_NAMES_H
 
@@ -46,7 +47,6 @@
 #define add_values TALLY_N(add_values)
 #define add_vector TALLY_N(add_vector)
 #define add_vector2 TALLY_N(add_vector2)
-#define add_windows TALLY_N(add_windows)
 #define adds_rest TALLY_N(adds_rest)
 #define aim_t TALLY_N(aim_t)
 #define aims_t TALLY_N(aims_t)
@@ -162,8 +162,6 @@
 #define copies_of TALLY_N(copies_of)
 #define copy_ends TALLY_N(copy_ends)
 #define copy_in_bulk TALLY_N(copy_in_bulk)
-#define copy_parts_of_pieces TALLY_N(copy_parts_of_pieces)
-#define copy_pieces TALLY_N(copy_pieces)
 #define copy_row TALLY_N(copy_row)
 #define copy_rows TALLY_N(copy_rows)
 #define copy_sent TALLY_N(copy_sent)
@@ -327,6 +325,7 @@
 #define has_special TALLY_N(has_special)
 #define has_zeros TALLY_N(has_zeros)
 #define head_t TALLY_N(head_t)
+#define heads_are_bits TALLY_N(heads_are_bits)
 #define high_key TALLY_N(high_key)
 #define high_of TALLY_N(high_of)
 #define high_of_keys TALLY_N(high_of_keys)
@@ -671,7 +670,6 @@
 #define read_any_part TALLY_N(read_any_part)
 #define read_anywhere TALLY_N(read_anywhere)
 #define read_at TALLY_N(read_at)
-#define read_batch TALLY_N(read_batch)
 #define read_block TALLY_N(read_block)
 #define read_end TALLY_N(read_end)
 #define read_in_place TALLY_N(read_in_place)
@@ -681,6 +679,7 @@
 #define read_part_of TALLY_N(read_part_of)
 #define read_parts TALLY_N(read_parts)
 #define read_rows TALLY_N(read_rows)
+#define read_short_rows TALLY_N(read_short_rows)
 #define read_singly TALLY_N(read_singly)
 #define read_some TALLY_N(read_some)
 #define read_some_of TALLY_N(read_some_of)
@@ -777,7 +776,6 @@
 #define share_of TALLY_N(share_of)
 #define share_range TALLY_N(share_range)
 #define share_t TALLY_N(share_t)
-#define share_values TALLY_N(share_values)
 #define shared_columns_t TALLY_N(shared_columns_t)
 #define shared_extent TALLY_N(shared_extent)
 #define shared_leaf TALLY_N(shared_leaf)
@@ -791,6 +789,7 @@
 #define shifted2 TALLY_N(shifted2)
 #define shifted_aim TALLY_N(shifted_aim)
 #define short_node TALLY_N(short_node)
+#define short_rows_t TALLY_N(short_rows_t)
 #define side_t TALLY_N(side_t)
 #define sign_columns TALLY_N(sign_columns)
 #define sign_zeros TALLY_N(sign_zeros)
@@ -828,7 +827,6 @@
 #define staged_node TALLY_N(staged_node)
 #define start_batch TALLY_N(start_batch)
 #define start_some TALLY_N(start_some)
-#define start_vector TALLY_N(start_vector)
 #define start_vectors TALLY_N(start_vectors)
 #define state_t TALLY_N(state_t)
 #define steps_of TALLY_N(steps_of)
@@ -893,7 +891,6 @@
 #define take_waiting TALLY_N(take_waiting)
 #define take_words TALLY_N(take_words)
 #define taken_t TALLY_N(taken_t)
-#define takes_levels TALLY_N(takes_levels)
 #define task_t TALLY_N(task_t)
 #define team_of TALLY_N(team_of)
 #define team_t TALLY_N(team_t)

@@ -79,7 +79,7 @@ TALLY_FN void start_some(const panel_t *panel, const input_of_t *input, const ch
         if (panel->reads == TALLY_READS_APART)
             *slot = read_values(panel, p, input->apart);
         else if (from + vector_bytes <= input->end)
-            TALLY_COPY(vector_bytes, slot, from);
+            TALLY_COPY_AGAIN(vector_bytes, slot, from);
         else
             *slot = read_end(from, input->end);
     }
@@ -94,7 +94,7 @@ TALLY_FN void start_vectors(const panel_t *panel, const leaf_t *leaf, const batc
     }
     TALLY_UNROLL
     for (int32_t s = 0; s < 4; s++, p += step)
-        if (s < batch->values) TALLY_COPY(vector_bytes, &to[s][tally_thread()], begin_of_vector(p));
+        if (s < batch->values) TALLY_COPY_AGAIN(vector_bytes, &to[s][tally_thread()], begin_of_vector(p));
 }
 TALLY_FN void start_batch(const panel_t *panel, const leaf_t *leaf, int32_t i, ring_t *ring) {
     const batch_t batch = batch_of(panel, leaf, i);

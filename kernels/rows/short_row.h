@@ -2,7 +2,7 @@
 #ifndef TALLY_SHORT_ROW_H
 #define TALLY_SHORT_ROW_H
 
-#include "rows/batch.h"
+#include "rows/short_rows.h"
 #include "accumulators/operator.h"
 
 TALLY_FN node_t short_node(const row_t *row, int32_t length) {

@@ -1,19 +1,19 @@
 /* Rows of at most 8 values. Each thread has TALLY_ACROSS rows, neighbours in memory where rows lie across others. */
-#ifndef TALLY_BATCH_H
-#define TALLY_BATCH_H
+#ifndef TALLY_SHORT_ROWS_H
+#define TALLY_SHORT_ROWS_H
 
-#ifndef TALLY_BATCH_SHARED_H
-#define TALLY_BATCH_SHARED_H
+#ifndef TALLY_SHORT_ROWS_SHARED_H
+#define TALLY_SHORT_ROWS_SHARED_H
 enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL values, and values of a row */
 #endif
 #define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
 #include "rows/vector.h"
 #include "segments/row_begins.h"
 
-typedef struct batch_t {
+typedef struct short_rows_t {
     vector_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
-    int64_t row, rows;                                       /* its first, and how many there are */
-} batch_t;
+    int64_t first, count;                                    /* the number of the first, and how many there are */
+} short_rows_t;
 /* One of them. */
 typedef struct row_t {
     TALLY_T x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS];
@@ -35,34 +35,34 @@ TALLY_FN vector_t read_vector_of_rows(const tally_rows_work *work, const tally_s
         if (v < rows) put_value(&vector, v, read_one(from, begin_of_row(work, row + v) + m * work->inner));
     return vector;
 }
-TALLY_FN batch_t read_batch(const tally_rows_work *work) {
+TALLY_FN short_rows_t read_short_rows(const tally_rows_work *work) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int32_t is_whole = x.is_packed && y.is_packed && work->inner % TALLY_ACROSS == 0;
-    batch_t batch;
-    batch.row = ((int64_t)tally_block() * TALLY_BLOCK + tally_thread()) * TALLY_ACROSS;
-    batch.rows = work->outer * work->inner - batch.row;
-    __builtin_memset(batch.x, 0, sizeof batch.x);
-    __builtin_memset(batch.y, 0, sizeof batch.y);
+    short_rows_t rows;
+    rows.first = ((int64_t)tally_block() * TALLY_BLOCK + tally_thread()) * TALLY_ACROSS;
+    rows.count = work->outer * work->inner - rows.first;
+    __builtin_memset(rows.x, 0, sizeof rows.x);
+    __builtin_memset(rows.y, 0, sizeof rows.y);
     TALLY_UNROLL
     for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
-        if (m >= work->length || batch.rows <= 0) continue;
-        batch.x[m] = batch.y[m] = read_vector_of_rows(work, &x, batch.row, batch.rows, m, is_whole);
-        if (TALLY_KERNEL_INPUTS == 2) batch.y[m] = read_vector_of_rows(work, &y, batch.row, batch.rows, m, is_whole);
+        if (m >= work->length || rows.count <= 0) continue;
+        rows.x[m] = rows.y[m] = read_vector_of_rows(work, &x, rows.first, rows.count, m, is_whole);
+        if (TALLY_KERNEL_INPUTS == 2) rows.y[m] = read_vector_of_rows(work, &y, rows.first, rows.count, m, is_whole);
     }
-    return batch;
+    return rows;
 }
 /* Row v of them. */
-TALLY_FN row_t row_of(const batch_t *batch, int32_t v) {
+TALLY_FN row_t row_of(const short_rows_t *rows, int32_t v) {
     row_t row;
-    row.row = v < batch->rows ? batch->row + v : -1;
+    row.row = v < rows->count ? rows->first + v : -1;
     TALLY_UNROLL
     for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
-        row.x[m] = value_in(&batch->x[m], 0), row.y[m] = value_in(&batch->y[m], 0);
+        row.x[m] = value_in(&rows->x[m], 0), row.y[m] = value_in(&rows->y[m], 0);
         TALLY_UNROLL
         for (int32_t w = 1; w < TALLY_ACROSS; w++)
             if (v == w) /* registers have no index */
-                row.x[m] = value_in(&batch->x[m], w), row.y[m] = value_in(&batch->y[m], w);
+                row.x[m] = value_in(&rows->x[m], w), row.y[m] = value_in(&rows->y[m], w);
     }
     return row;
 }

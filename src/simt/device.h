@@ -143,7 +143,7 @@ TALLY_FN void tally_copy16(void *to, const char *p) {
     __builtin_memcpy(to, p, 16);
 }
 TALLY_FN void tally_copied(void) {}
-#define TALLY_COPY(bytes, to, p) tally_copy_now(bytes, (char *)(to), p)
+#define TALLY_COPY_AGAIN(bytes, to, p) tally_copy_now(bytes, (char *)(to), p)
 #define TALLY_END_COPIES() ((void)0)
 #define TALLY_AWAIT_COPIES(groups) ((void)0)
 TALLY_FN void tally_copy_now(uint32_t bytes, char *to, const char *p) {
