@@ -11,6 +11,7 @@ python=/usr/bin/python3 # Debian's, which has Debian's NumPy
 
 part layers "$python" tools/check_layers.py
 part symbols "$python" tools/check_symbols.py "$build"
+part names "$python" tools/names.py --check
 part lines "$python" tools/check_lines.py
 part format tools/format.sh --check
 part mutations tests/mutations.sh --check
