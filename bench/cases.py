@@ -196,7 +196,7 @@ class Bench:
                     if op in self.ops and type in self.types:
                         self.fill(type)
                         for form, kind, index in forms_of(offsets, lengths, every=(op, type) == ("sum", "f32")):
-                            labels = {"op": op, "type": type, "case": name, "segments": len(lengths), "cut": form}
+                            labels = {"op": op, "type": type, "case": name, "segments": len(lengths), "form": form}
                             yield from self.segments_case(labels, kind, index, offsets)
 
     def segments_case(self, labels, kind, index, offsets):

@@ -39,7 +39,7 @@ def draw(results, cases, path):
     bars(axes[0][1], of("whole", type="f32"), lambda l: l["op"], "Whole arrays of f32 from memory")
     bars(
         axes[1][0],
-        of("segments", type="f32", op="sum", cut="offsets i64"),
+        of("segments", type="f32", op="sum", form="offsets i64"),
         lambda l: l["case"],
         "Segments, sum of f32, by length",
     )

@@ -105,7 +105,7 @@ def part_mark(best, family):
     return f"{fraction(best, family):.3f}" + ("*" if best[family]["bytes"] < best["plain"]["bytes"] else "")
 
 
-def markdown(results, chart):
+def markdown(results):
     about = results["about"]
     machine, versions, method = about["machine"], about["versions"], about["method"]
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
@@ -122,7 +122,6 @@ def markdown(results, chart):
         f"segmented), random data, warm; medians of {method['repeats']} interleaved repeats, all in one process. A "
         f"star marks a peer that got a smaller array ({method['part_bytes'] >> 20} MiB at most) because it takes over "
         f"{method['peers_slower_than_s_get_part']:g} s on the whole one.",
-        f"- Chart: [{chart}]({chart})",
     ]
     for section in CAPTIONS:
         cases = [case for case in cases_of(results["records"]) if case[0]["section"] == section]
@@ -139,7 +138,7 @@ def write(results, stem):
     head, records = json.dumps({k: v for k, v in results.items() if k != "records"}, indent=1), results["records"]
     body = ",\n".join(json.dumps(tidy(r)) for r in records)  # one record a line: readable, and diffs are small
     path(".json").write_text(head[:-2] + ',\n "records": [\n' + body + "\n]}\n")
-    text = markdown(results, path(".svg").name)
+    text = markdown(results)
     path(".md").write_text(text)
     print(text)
     try:

@@ -167,7 +167,7 @@ def front():
     """[(name, Tally, Tally fast, {peer: share})] of the README."""
     whole = {(labels["op"], labels["type"]): of for labels, of, _ in shares(load("cpu")["records"], "whole")}
     cut = {
-        (labels["op"], labels["type"], labels["case"], labels["cut"]): of
+        (labels["op"], labels["type"], labels["case"], labels["form"]): of
         for labels, of, _ in shares(load("cpu segments")["records"], "segments")
     }
     rows = []

@@ -39,7 +39,7 @@ CASE_TITLES = {
 
 def cpu_segments():
     of = {
-        (labels["op"], labels["type"], labels["case"], labels["cut"]): (by, outlier)
+        (labels["op"], labels["type"], labels["case"], labels["form"]): (by, outlier)
         for labels, by, outlier in shares(load("cpu segments")["records"], "segments")
     }
     columns = [

@@ -16,7 +16,7 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "cpu exact": "cpu-2026-11-22-amd-epyc-2-threads-exact-parts.json",
     "cpu matrix": "matrix-cpu-intel-r-xeon-r-processor-2-threads.tsv.gz",
     "gpu": "gpu-2026-11-22-nvidia-h200.json",
-    "gpu segments": "gpu-2026-11-23-segments-owners.jsonl",
+    "gpu segments": "gpu-2026-11-23-nvidia-h200-segments.jsonl",
     "gpu matrix": "matrix-gpu-nvidia-h100-80gb-hbm3.tsv.gz",
     "gallery": "gallery.md",
 }
@@ -40,8 +40,7 @@ def load(subject):
 
 
 def lines(subject):
-    text = path(subject).read_text().replace("owners", "segment ids")  # as runs before the word changed say
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line) for line in path(subject).read_text().splitlines()]
 
 
 def matrix_of(subject):
@@ -50,8 +49,7 @@ def matrix_of(subject):
         text = file.read().splitlines()
     records = csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t")
     about = json.loads(text[-1][1:])
-    named = lambda record: record.get("segmentation") or record["cut"]  # as runs before the word changed say
-    return [{**record, "segmentation": named(record), "share": float(record["share"])} for record in records], about
+    return [{**record, "share": float(record["share"])} for record in records], about
 
 
 def shares(records, section):

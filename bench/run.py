@@ -5,8 +5,8 @@
     bench/run.py --build build --quick      f32 and f64 only, fewer repeats
     bench/run.py --report FILE.json         tables and chart again from kept results
 
-Results go to docs/measurements/ (or --out DIR): cpu-DATE-MACHINE.json, .md and .svg; the table also to stdout. How
-things are timed: harness.py. What is measured: cases.py.
+Results go to docs/measurements/ (or --out DIR): cpu-DATE-MACHINE.json, .md and .svg (a chart, which git ignores
+there); the table also to stdout. How things are timed: harness.py. What is measured: cases.py.
 """
 
 import argparse

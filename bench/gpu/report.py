@@ -116,7 +116,7 @@ def order(section, labels, best):
     )
 
 
-def markdown(results, chart):
+def markdown(results):
     about = results["about"]
     version = lambda number: f"{number // 1000}.{number % 1000 // 10}"
     cub = about["cub"]
@@ -143,7 +143,6 @@ def markdown(results, chart):
         f"- {about['checks']} results of Tally were compared with the CPU's or with a second call, bit for bit: "
         f"{about['wrong']} wrong "
         "or failed.",
-        f"- Chart: [{chart}]({chart})",
     ]
     for section, caption in CAPTIONS.items():
         cases = [case for case in report.cases_of(results["records"]) if case[0]["section"] == section]
@@ -213,7 +212,7 @@ def main():
     head = json.dumps({k: v for k, v in results.items() if k != "records"}, indent=1)
     body = ",\n".join(json.dumps(report.tidy(r)) for r in results["records"])  # one record a line
     path(".json").write_text(head[:-2] + ',\n "records": [\n' + body + "\n]}\n")
-    text = markdown(results, path(".svg").name)
+    text = markdown(results)
     path(".md").write_text(text)
     print(text)
     try:

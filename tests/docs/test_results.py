@@ -48,7 +48,7 @@ def test_runs_are_there(subject):
 def test_no_other_runs():
     """A run that a newer one replaced is deleted: history is git's."""
     kept = {Path(name).stem for name in runs.RUNS.values()}
-    others = {"cpu-2026-11-21-intel-r-xeon-r-processor-16-threads", "gpu-2026-11-23-segments-by-length"}
+    others = {"cpu-2026-11-21-intel-r-xeon-r-processor-16-threads", "gpu-2026-11-23-nvidia-h200-segments-by-length"}
     files = (ROOT / "docs" / "measurements").iterdir()
     found = {file.stem for file in files if file.suffix in (".json", ".jsonl", ".tsv")}
     assert found - others <= kept
