@@ -178,6 +178,11 @@ tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_addr
     return tally__gpu_check(driver, driver->stream_wait(call->stream), "finish the reduction");
 }
 
+tally_status tally__call_clear(const tally__call *call, tally__cu_address memory, size_t bytes) {
+    const tally__driver *driver = call->gpu->driver;
+    return tally__gpu_check(driver, driver->fill(memory, 0, bytes, call->stream), "clear memory");
+}
+
 tally_status tally__call_store(const tally__call *call, tally__cu_address to, const void *from, size_t bytes) {
     const tally__driver *driver = call->gpu->driver;
     TALLY_TRY(check_waits(call));

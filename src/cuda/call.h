@@ -59,6 +59,8 @@ tally_status tally__launch_kernel(const tally__call *call, const tally__loaded *
     tally__launch_kernel(call, loaded, (loaded)->first, tally__resident_blocks(loaded, most), start, work, \
                          sizeof *(work))
 int64_t tally__resident_blocks(const tally__loaded *loaded, int64_t most);
+/* Fills bytes of the device with zeros. */
+tally_status tally__call_clear(const tally__call *call, tally__cu_address memory, size_t bytes);
 /* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing
  * can be waited for. */
 tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes);

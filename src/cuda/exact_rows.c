@@ -200,9 +200,7 @@ static tally_status reduce(tally__call *c, const exact_launch *l, tally__report 
     l->sums->nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
     l->sums->out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
     TALLY_TRY(tally__call_prepare(c, forms, are_whole ? 1 : 2));
-    if (flags != 0)
-        TALLY_TRY(tally__gpu_check(
-            c->gpu->driver, c->gpu->driver->fill(flags, 0, sizeof *l->sums->out.flags, c->stream), "clear a word"));
+    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *l->sums->out.flags));
     TALLY_TRY(launch(c, l));
     return tally__call_finalize(c, staging, l->rows, flags, report);
 }

@@ -107,7 +107,6 @@ static tally_status launch_all(const tally__call *c, tally_features_work *work, 
 
 tally_status tally__reduce_features(tally__call *c, const tally_group_work *groups, int32_t *flags,
                                     tally__report *report, bool *is_done) {
-    const tally__driver *driver = c->gpu->driver;
     const bool is_waited_for = tally__call_waits(c);
     tally_features_work work = {
         .x = c->in.x, .y = c->in.y, .x_stride = c->in.x_stride, .y_stride = c->in.y_stride, .group = *groups};
@@ -123,7 +122,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_group_work *grou
     work.out = tally__results_of(c, staging, flags != NULL ? flags : (int32_t *)(uintptr_t)at_words + FLAGS);
     work.group.has_nodes = (int32_t *)(uintptr_t)at_words + HAS_NODES;
     work.group.is_unsure = (int32_t *)(uintptr_t)at_words + IS_UNSURE;
-    TALLY_TRY(tally__gpu_check(driver, driver->fill(at_words, 0, sizeof words, c->stream), "clear memory"));
+    TALLY_TRY(tally__call_clear(c, at_words, sizeof words));
     TALLY_TRY(launch_all(c, &work, &m, blocks));
     if (c->spec->exact && is_waited_for) {
         TALLY_TRY(tally__call_fetch(c, words, at_words, sizeof words));

@@ -143,9 +143,7 @@ static tally_status place_sequence(job *j) {
 
 /* In memory that place and place_sort have laid out. */
 static tally_status group_vectors(job *j, const sort_memory *sort) {
-    const tally__driver *driver = j->call->gpu->driver;
-    TALLY_TRY(tally__gpu_check(driver, driver->fill((tally__cu_address)(uintptr_t)j->work.flags, 0, 4, j->call->stream),
-                               "clear memory"));
+    TALLY_TRY(tally__call_clear(j->call, (tally__cu_address)(uintptr_t)j->work.flags, sizeof *j->work.flags));
     return j->kind == TALLY_UNSORTED_IDS ? sort_ids(j, sort)
            : j->kind == TALLY_BEGIN_END  ? place_begins(j)
                                          : place_sequence(j);

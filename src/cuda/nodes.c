@@ -22,8 +22,7 @@ enum {
 static void *pointer(tally__cu_address address) { return (void *)(uintptr_t)address; }
 
 static tally_status clear_flags(const tally__call *call, tally__cu_address flags) {
-    const tally__driver *driver = call->gpu->driver;
-    return tally__gpu_check(driver, driver->fill(flags, 0, FLAG_BYTES, call->stream), "clear memory");
+    return tally__call_clear(call, flags, FLAG_BYTES);
 }
 
 /* ---- production/nodes.h ---- */
@@ -147,7 +146,6 @@ static int32_t count_pieces(const tally__call *call, int64_t results, const tall
 
 /* Scratch memory for what pieces leave. */
 static tally_status open_pieces(tally__call *call, tally_part_nodes_work *work) {
-    const tally__driver *driver = call->gpu->driver;
     const tally__kernel *kernel = call->spec->kernel;
     const size_t counters = ((size_t)work->count * sizeof *work->arrivals + 15) / 16 * 16;
     tally__scratch scratch = {0};
@@ -156,7 +154,7 @@ static tally_status open_pieces(tally__call *call, tally_part_nodes_work *work) 
                                  counters + (size_t)(work->count * work->pieces * work->piece_bytes), 0, 0, &scratch));
     work->arrivals = pointer(scratch.nodes);
     work->piece_nodes = pointer(scratch.nodes + counters);
-    return tally__gpu_check(driver, driver->fill(scratch.nodes, 0, counters, call->stream), "clear memory");
+    return tally__call_clear(call, scratch.nodes, counters);
 }
 
 /* Those of the pieces of each segment, where order does not show. */

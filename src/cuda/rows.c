@@ -210,7 +210,6 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
     const bool asks = tally__call_waits(call);
     const size_t at_results = (p->node_bytes + 15) / 16 * 16;
     const size_t at_flags = at_results + ((size_t)tally__staging_bytes(call, results) + 15) / 16 * 16;
-    const tally__driver *driver = call->gpu->driver;
     tally__scratch *scratch = &call->scratch;
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES,
                                  at_flags + sizeof *p->work.out.flags, 0, 0, scratch));
@@ -219,9 +218,7 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
     p->work.nodes = (char *)(uintptr_t)scratch->nodes;
     p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
     p->work.out = tally__results_of(call, *staging, (int32_t *)(uintptr_t)*flags);
-    return asks ? tally__gpu_check(driver, driver->fill(*flags, 0, sizeof *p->work.out.flags, call->stream),
-                                   "clear a word")
-                : TALLY_OK;
+    return asks ? tally__call_clear(call, *flags, sizeof *p->work.out.flags) : TALLY_OK;
 }
 
 static tally_status launch(const tally__call *call, plan *p) {

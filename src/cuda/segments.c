@@ -19,8 +19,7 @@ typedef struct job {
     bool reduces;                /* or makes a plan */
     int64_t results;
     tally_segments_work work;
-    tally_segments_work
-        again; /* of exact segments, for production/prefix.h and production/flat.h, which have tiles of their own */
+    tally_segments_work again; /* exact: for production/prefix.h and flat.h, which have tiles of their own */
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
@@ -45,9 +44,9 @@ static bool begins_with_segments(const job *j) {
     return !j->reduces || !j->call->spec->exact || (!has_columns(j) && first_stage(j->call->spec) == STAGE_EXPANSIONS);
 }
 
-/* Whether rows are exact ones that a thread has alone (production/short_exact.h), before the other stages have those
- * that it is not sure of: all rows across others that come here (cuda/exact_rows.h has long ones), and short ones side
- * by side, unless these have a sum alone to find. Measured: docs/design/012. */
+/* Whether each row is first reduced exactly by one thread (production/short_exact.h), which leaves to the other stages
+ * what it is not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones), and short rows
+ * side by side, but not for a sum alone. Measured: docs/design/012. */
 static bool are_short(const job *j) {
     enum { SIDE_BY_SIDE = 16 };
     return !begins_with_segments(j) && j->segments.kind == TALLY_ROWS && TALLY_FIRST_STAGE == STAGE_EXPANSIONS &&
@@ -59,9 +58,9 @@ static bool marks_segments(const job *j) { return begins_with_segments(j) || are
 
 /* ---- memory ---- */
 
-/* Whether tiles look at the segment ids themselves, which spares writing and reading an offset for each segment: where
- * there are many, measured. For a plan, which is for many calls, segment ids become offsets, and where a leaf's segment
- * ids would take much of a tile. */
+/* Whether tiles look at the segment ids themselves, which spares writing and reading an offset for each segment. They
+ * do where segments are many (measured). Segment ids become offsets for a plan, which is for many calls, and where the
+ * ids of a leaf would take much of a tile. */
 static bool tiles_look_at_segment_ids(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
     const int64_t bytes = (int64_t)tally_type_size(j->segments.index_type);
@@ -103,10 +102,10 @@ static tally_status measure(job *j) {
     partition->index_bytes = (int32_t)tally_type_size(j->segments.index_type);
     partition->segment_ids = tiles_look_at_segment_ids(j) ? j->call->index : NULL;
     partition->tile_bytes = TALLY_TILE_BYTES;
-    if (partition->segment_ids != NULL)
-        partition->weight += partition->index_bytes,
-            partition->tile_bytes -=
-            partition->leaf * partition->index_bytes; /* buffers have so much for the values of a leaf, too */
+    if (partition->segment_ids != NULL) {
+        partition->weight += partition->index_bytes;
+        partition->tile_bytes -= partition->leaf * partition->index_bytes; /* a buffer also holds a leaf's values */
+    }
     TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)partition->weight, &bytes) && j->results < INT64_MAX / 64 &&
                     bytes < INT64_MAX / 64,
                 NO_MEMORY, "%lld values in %lld segments are more than a GPU has memory for", (long long)count,
@@ -248,13 +247,6 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
 
 /* ---- kernels ---- */
 
-static tally_status clear(const job *j, const void *memory, int64_t bytes) {
-    const tally__call *c = j->call;
-    return tally__gpu_check(c->gpu->driver,
-                            c->gpu->driver->fill((tally__cu_address)(uintptr_t)memory, 0, (size_t)bytes, c->stream),
-                            "clear memory");
-}
-
 tally_status tally__offsets_of_lengths(const tally__call *c, const tally_offsets_work *work) {
     const int64_t blocks = tally__over(work->partition.count, TALLY_LENGTHS_BLOCK);
     tally__loaded kernels;
@@ -276,10 +268,15 @@ tally_status tally__offsets_of_ids(const tally__call *c, const tally_offsets_wor
 static tally_offsets_work offsets_work(const tally_segments_work *work) {
     return (tally_offsets_work){work->partition, work->arrivals, work->out.flags, work->wanted};
 }
-/* The kernel that finds the boundaries of tiles. */
-static tally__entry boundaries_entry(const tally_partition *partition) {
-    return partition->segment_ids != NULL ? TALLY_ENTRY_partition_segment_id_boundaries
-                                          : TALLY_ENTRY_partition_boundaries;
+/* Starts the kernel that finds the boundaries of tiles. */
+static tally_status find_boundaries(const tally__call *c, const tally_offsets_work *work) {
+    const tally_partition *partition = &work->partition;
+    const tally__entry entry =
+        partition->segment_ids != NULL ? TALLY_ENTRY_partition_segment_id_boundaries : TALLY_ENTRY_partition_boundaries;
+    tally__loaded kernels;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
+    return tally__call_launch(c, &kernels, entry, tally__over(partition->tiles + 1, TALLY_BOUNDARIES_BLOCK),
+                              TALLY_START_BEHIND, work);
 }
 
 /* The partition's boundaries; the first kernel clears *flags, but where it is the first to look at the index. */
@@ -289,22 +286,21 @@ static tally_status prepare(const job *j) {
     const tally_offsets_work work = offsets_work(&j->work);
     tally__loaded kernels;
     if (plan_has_boundaries(j))
-        return clear(j, j->work.out.flags,
-                     (const char *)(j->work.arrivals + partition->cleared) - (const char *)j->work.out.flags);
-    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
+        return tally__call_clear(
+            c, (tally__cu_address)(uintptr_t)j->work.out.flags,
+            (size_t)((const char *)(j->work.arrivals + partition->cleared) - (const char *)j->work.out.flags));
     if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &work));
     if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &work));
-    TALLY_TRY(tally__call_launch(c, &kernels, boundaries_entry(partition),
-                                 tally__over(partition->tiles + 1, TALLY_BOUNDARIES_BLOCK), TALLY_START_BEHIND, &work));
-    return j->reduces
-               ? TALLY_OK
-               : tally__call_launch(c, &kernels, TALLY_ENTRY_partition_check,
-                                    tally__over(partition->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &work);
+    TALLY_TRY(find_boundaries(c, &work));
+    if (j->reduces) return TALLY_OK;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
+    return tally__call_launch(c, &kernels, TALLY_ENTRY_partition_check,
+                              tally__over(partition->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &work);
 }
 
 /* Starts a kernel that looks for tiles that were left to it, on several times as many blocks as the device holds at
- * once: where some start late, as others still run, the rest make up for it. Fewer where a stage before has marked
- * single segments: then as a rule nothing is left. */
+ * once, so that others make up for blocks that start late. Where a stage before has marked single segments they are
+ * fewer: as a rule nothing is left then. */
 static tally_status search(const job *j, const tally__loaded *kernels, tally__entry entry, int64_t resident) {
     const int64_t tiles = j->again.partition.tiles, most = (marks_segments(j) ? 2 : 4) * resident;
     return tally__call_launch(j->call, kernels, entry, tiles < most ? tiles : most, TALLY_START_EARLY, &j->again);
@@ -355,11 +351,7 @@ static tally_status reduce_short(const job *j) {
 /* Boundaries for the tiles of these, if anything was marked. */
 static tally_status prepare_again(const job *j) {
     const tally_offsets_work work = offsets_work(&j->again);
-    tally__loaded kernels;
-    TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
-    return tally__call_launch(j->call, &kernels, boundaries_entry(&j->again.partition),
-                              tally__over(j->again.partition.tiles + 1, TALLY_BOUNDARIES_BLOCK), TALLY_START_BEHIND,
-                              &work);
+    return find_boundaries(j->call, &work);
 }
 
 static tally_status reduce(const job *j) {
