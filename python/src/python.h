@@ -234,6 +234,8 @@ PyObject *xla_handlers(PyObject *self, PyObject *unused);
 extern PyObject *tally_error, *arrays_module, *stats_type;
 extern PyTypeObject *plan_type, *operator_type, *state_type;
 bool types_add(PyObject *module); /* State and Operator */
+PyObject *object_allocate(PyTypeObject *type);
+void object_free(PyObject *self); /* what an object of such a type ends with */
 bool plan_add(PyObject *module);
 
 tally_plan *plan_of(PyObject *plan, int64_t *segments);

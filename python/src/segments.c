@@ -332,15 +332,12 @@ tally_plan *plan_of(PyObject *plan, int64_t *segments) {
 
 static void plan_free(PyObject *self) {
     plan_object *it = (plan_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
     tally_plan_close(it->plan);
     if (it->opened) {
         segmentation_close(&it->by);
         context_release(&it->context);
     }
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF(type);
+    object_free(self);
 }
 
 static bool plan_fill(plan_object *it, const call_arguments *arguments) {
@@ -377,8 +374,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
         return NULL;
     int64_t count = 0;
     if (!int_argument(values, "values", 0, INT64_MAX >> 6, &count)) return NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    PyObject *self = allocate(type, 0);
+    PyObject *self = object_allocate(type);
     if (!self) return NULL;
     ((plan_object *)self)->values = count;
     if (plan_fill((plan_object *)self, &arguments)) return self;

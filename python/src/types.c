@@ -3,7 +3,12 @@
 
 #include <stdlib.h>
 
-static void free_object(PyObject *self) {
+PyObject *object_allocate(PyTypeObject *type) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return allocate(type, 0);
+}
+
+void object_free(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
@@ -21,16 +26,11 @@ typedef struct state_object {
     bool numpy; /* NumPy arrays were pushed: results are NumPy's scalars */
 } state_object;
 
-static PyObject *allocate(PyTypeObject *type) {
-    allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    return make(type, 0);
-}
-
 static void state_free(PyObject *self) {
     state_object *it = (state_object *)self;
     tally_state_close(it->state);
     if (it->opened) context_release(&it->context);
-    free_object(self);
+    object_free(self);
 }
 
 static bool is_free(const state_object *it) {
@@ -55,7 +55,7 @@ static PyObject *state_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         !op_from_object(op_object, &op, &user) || (dtype && !type_from_object(dtype, &input)) ||
         (first_object && !int_argument(first_object, "first", 0, INT64_MAX, &first)))
         return NULL;
-    state_object *it = (state_object *)allocate(type);
+    state_object *it = (state_object *)object_allocate(type);
     if (!it) return NULL;
     if (context_for(&it->context, op, user, &arguments, NULL)) {
         it->opened = true;
@@ -174,7 +174,7 @@ static PyObject *state_bytes(state_object *it) {
 
 static PyObject *state_load(PyTypeObject *type, const void *bytes, size_t size, PyObject *user) {
     call_arguments arguments = {{NULL}};
-    state_object *it = (state_object *)allocate(type);
+    state_object *it = (state_object *)object_allocate(type);
     if (!it) return NULL;
     if (context_for(&it->context, TALLY_SUM, user, &arguments, NULL)) {
         it->opened = true;
@@ -248,9 +248,8 @@ static PyMethodDef state_methods[] = {
      ">>> state = tally_reduce.State('sum')\n>>> state.push(array('d', [1, 2]))\n>>> state.count\n2\n"},
     {"merge", state_merge, METH_O,
      "merge($self, later, /)\n--\n\n"
-     "Appends the values of a state that begins where this one ends; it does not change. Where order does not show, "
-     "any\n"
-     "state that begins at 0 may be merged. Raises ValueError for other states.\n\n"
+     "Appends the values of a state that begins where this one ends; it does not change. Where order does not show,\n"
+     "any state that begins at 0 may be merged. Raises ValueError for other states.\n\n"
      ">>> import tally_reduce\n>>> from array import array\n"
      ">>> one, two = tally_reduce.State('max'), tally_reduce.State('max')\n"
      ">>> one.push(array('d', [1, 2])); two.push(array('d', [7]))\n>>> one.merge(two)\n>>> one.finish()\n7.0\n"},
@@ -290,7 +289,7 @@ const tally_operator *operator_definition(PyObject *object) { return &((operator
 static void operator_free(PyObject *self) {
     operator_object *it = (operator_object *)self;
     Py_XDECREF(it->name), Py_XDECREF(it->text), Py_XDECREF(it->identity);
-    free_object(self);
+    object_free(self);
 }
 
 static PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -311,7 +310,7 @@ static PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwar
                         "define() needs a dtype; name must be a str, and identity the bytes of an accumulator");
         return NULL;
     }
-    operator_object *it = (operator_object *)allocate(type);
+    operator_object *it = (operator_object *)object_allocate(type);
     if (!it) return NULL;
     it->name = Py_NewRef(name), it->text = Py_NewRef(text), it->identity = Py_NewRef(identity);
     tally_operator *definition = &it->definition;
@@ -361,12 +360,10 @@ bool types_add(PyObject *module) {
     static PyType_Slot operator_slots[] = {
         {Py_tp_doc,
          "define(text, *, name, dtype, identity, result=None, commutative=False)\n\n"
-         "An operator given as text (docs/operators.md, 'Words of a text'), for arrays on a GPU: pass it as `op`. "
-         "dtype\n"
-         "and result (the same, if left out) are the dtypes of values and results; identity is the bytes of the\n"
-         "accumulator that changes nothing. The text is compiled when a GPU first needs it. Raises TypeError for what "
-         "is\n"
-         "no text, ValueError for a definition that is not right. On the CPU such an operator raises Error.\n\n"
+         "An operator given as text (docs/operators.md, 'Words of a text'), for arrays on a GPU: pass it as `op`.\n"
+         "dtype and result (the same, if left out) are the dtypes of values and results; identity is the bytes of the\n"
+         "accumulator that changes nothing. The text is compiled when a GPU first needs it. Raises TypeError for what\n"
+         "is no text, ValueError for a definition that is not right. On the CPU such an operator raises Error.\n\n"
          ">>> import tally_reduce\n"
          ">>> op = tally_reduce.define('...', name='mine', dtype='f32', identity=bytes(4))\n>>> op.name\n'mine'\n"},
         {Py_tp_new, operator_new},
