@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpu_host.h"
+#include "merge/merge.h"
 #include "merge_orders.h"
 #include "tally/tally_merge.h"
 
@@ -253,7 +254,12 @@ static void test_unsorted(void **state) {
 /* One value alone is out of order, at the edge of a block's tile as well; the array is the first of a pair, or the
  * second behind an empty one. */
 static void test_edges(void **state) {
-    static const int64_t places[] = {1, 2, 2047, 2048, 2049, 4095, 4096, 4999};
+    enum {
+        EACH = TALLY_MERGE_EACH_OF(4),
+        OF_TWO = TALLY_MERGE_TILE_OF(EACH, 2),
+        OF_FOUR = TALLY_MERGE_TILE_OF(EACH, 4)
+    };
+    static const int64_t places[] = {1, 2, OF_FOUR - 1, OF_FOUR, OF_FOUR + 1, OF_TWO - 1, OF_TWO, OF_TWO + 1, 4999};
     static int32_t values[5001];
     static far f;
     static problem p;
@@ -264,6 +270,7 @@ static void test_edges(void **state) {
         for (int form = 0; form < 2; form++) {
             const int64_t place = places[e], first = form;
             char wanted[100];
+            choose_fan(e >= 2 && e < 5);
             for (int64_t i = 0; i < 5000; i++) values[i] = (int32_t)(i < place ? i : i - 2);
             values[5000] = INT32_MAX; /* of the array behind */
             p = (problem){.count = 2, .values = (unsigned char *)values};
