@@ -100,9 +100,8 @@ enum {
     TALLY_PLAIN_MOST = 512
 };
 /* How a batch of f64 is scaled: all of its values by one power of two; each segment as it is added up in expansions, by
- * one that leaves its largest value between 1 and 2. */
-enum { TALLY_NOT_SCALED, TALLY_SCALED_ALIKE, TALLY_SCALED_EACH };
-#define TALLY_SCALED_LEAST 0x1p-960
+ * one that leaves its largest value between 1 and 2. Of scaled terms below 2^TALLY_SCALED_LEAST only signs are kept. */
+enum { TALLY_NOT_SCALED, TALLY_SCALED_ALIKE, TALLY_SCALED_EACH, TALLY_SCALED_LEAST = -960 };
 #define TALLY_VAGUE 0x1p-1001
 typedef double tally__parts[TALLY_PARTS][TALLY_BATCH_MOST];
 typedef struct tally__batch {
