@@ -180,7 +180,7 @@ mutation zero-not-largest $file 'word lessened = (magnitude - 1) & most;' 'word 
 mutation special-not-detected $file 'top >> digits == 2 * bias + 1' 'top >> digits > 2 * bias + 1'
 mutation high-by-one $file '(int32_t)(top >> digits) - bias + 1' '(int32_t)(top >> digits) - bias - 1'
 mutation unit-by-one $file '(bottom != 0 ? bottom : 1) + least - 1;' '(bottom != 0 ? bottom : 1) + least;'
-mutation zero-in-halves $file 'return fewest >> digits == 0 ? measure_all' 'return fewest < 0 ? measure_all' avx512
+mutation zero-in-halves $file 'if (fewest >> digits == 0 &&' 'if (fewest < 0 &&' avx512
 mutation last-sizes $file 'i + 2 * WIDTH < n; i +=' 'i + 4 * WIDTH < n; i +=' avx512
 mutation range-signed $file 'word key = bits[i] ^ ((bits[i] < 0 ? -1 : 0) & most);' 'word key = bits[i];'
 
@@ -310,6 +310,9 @@ mutation expansions-few src/cpu/expansions_template.h 'case 3: few_terms(is_f64,
 mutation expansions-tiny src/cpu/expansions_template.h '(units)(exponent + TALLY_SCALED_LEAST)' '(units)(exponent + TALLY_SCALED_LEAST + 800)'
 mutation expansions-tiny-products src/cpu/expansions_template.h '1023 + TALLY_SCALED_LEAST - 1)' '1023 + TALLY_SCALED_LEAST + 800)'
 mutation scaled-alike src/cpu/exact.c 'tally__measure_tile(tile); /* subnormals have other digits now */' 'tile->x_extent = tile->y_extent = (tally__extent){.unit = tile->x_extent.unit - by_x};'
+mutation enlarged-all src/cpu/results_template.h 'return !TALLY_ANY(above);' 'return !TALLY_ANY(above) || n > 0;'
+mutation enlarged-keys src/cpu/exact_plain_template.h 'plain->power == 0 ? (const void *)(a + at)' 'plain->power != 1 ? (const void *)(a + at)'
+mutation shrunk src/cpu/results_template.h 'size - by > fraction ?' 'size - by > 2 * fraction ?'
 mutation unscaled-ties src/cpu/results_template.h 'doubt = (scaled <= 0) & tie' 'doubt = (scaled > 0) & tie'
 mutation unscaled-signs src/cpu/results_template.h 'away = (wide)((units)rest ^ sign)' 'away = rest'
 mutation plain-run-of-zeros src/cpu/exact_runs_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'

@@ -263,18 +263,21 @@ static void divide_by_power(double *to, const char *x, int64_t n, int32_t expone
         to[i] = value * once * again;
     }
 }
+void tally__scale_alike(tally__batch *batch, int32_t by_x, int32_t by_y) {
+    batch->scaled = TALLY_SCALED_ALIKE;
+    for (int s = 0; s < batch->count; s++) batch->scale_x[s] = by_x, batch->scale_y[s] = by_y;
+}
 void tally__scale_batch(tally__batch *batch, tally__tile *tile, double *x_space, double *y_space) {
     enum { NEAR = 190 }; /* binades: squares stay in reach (kernels/sums/parts.h) */
     const int32_t by_x = tile->x_extent.high, by_y = tile->y_extent.high;
     batch->scaled = TALLY_SCALED_EACH;
     if (by_x - tile->x_extent.unit >= NEAR || by_y - tile->y_extent.unit >= NEAR) return;
-    batch->scaled = TALLY_SCALED_ALIKE;
     divide_by_power(x_space, tile->x, tile->n, by_x);
     if (tile->y != tile->x) divide_by_power(y_space, tile->y, tile->n, by_y);
     tile->y = tile->y == tile->x ? x_space : y_space;
     tile->x = x_space;
     tally__measure_tile(tile); /* subnormals have other digits now */
-    for (int s = 0; s < batch->count; s++) batch->scale_x[s] = by_x, batch->scale_y[s] = by_y;
+    tally__scale_alike(batch, by_x, by_y);
 }
 int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts first,
                         tally__parts second) {

@@ -41,7 +41,6 @@ void tally__measure_tile(tally__tile *tile);
 void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride);
 
 /* Whether a measured tile has subnormals, and no value so large that it could not be enlarged. */
-enum { TALLY_ENLARGED = 1074, TALLY_ENLARGED_MOST = -900 };
 bool tally__is_tiny(const tally__tile *tile);
 /* Makes the values of a tile of f64 (whose rows of `lanes` values lie `stride` values apart) 2^TALLY_ENLARGED times as
  * large, to space for n values each: to multiply subnormals takes over 100 cycles. */
@@ -108,6 +107,8 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
 
 /* Whether f64 may not hold some term of a tile or what is left of it. */
 bool tally__overreaches(const tally__tile *tile, int term);
+/* Notes that all values of a batch are those of 2^by_x and 2^by_y. */
+void tally__scale_alike(tally__batch *batch, int32_t by_x, int32_t by_y);
 /* Brings the terms of a batch in reach: all by the same power of two, to space for n values, where they are near enough
  * to each other that this changes no digit. Otherwise each segment is to be scaled as it is added up. */
 void tally__scale_batch(tally__batch *batch, tally__tile *tile, double *x_space, double *y_space);
@@ -137,10 +138,11 @@ bool tally__plan_columns(tally__columns *columns, const tally__tile *tile, int t
 bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile, int term, int64_t rows);
 
 /* How plain sums are made: of f32 or f64; which, and what the first add up, TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE;
- * where products are split. */
+ * where products are split. Subnormals and their like are first made 2^power times as large; otherwise that is 0. */
 typedef struct tally__plain {
     bool is_f64, has_sums, has_products;
     int term;
+    int32_t power;
     double anchor[TALLY_PARTS];
 } tally__plain;
 typedef struct tally__plain_made {

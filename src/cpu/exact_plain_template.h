@@ -24,9 +24,9 @@ TALLY_FN int take_parts(tally__parts to, tally__plain_sums sums, int parts, int 
     return parts;
 }
 /* Results that are more than a sum, by batches. */
-static void finalize_plain(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const base_raw_t *a,
-                           const base_raw_t *b, tally__plain_made *made, const int64_t *offsets, int count,
-                           const tally_final *final, char *results, bool *empty) {
+static void finalize_plain(const tally__kernel *kernel, const tally__plain *plain, const raw_t *x, const raw_t *y,
+                           const base_raw_t *a, const base_raw_t *b, tally__plain_made *made, const int64_t *offsets,
+                           int count, const tally_final *final, char *results, bool *empty) {
     int64_t lows[TALLY_BATCH_MOST], highs[TALLY_BATCH_MOST];
     for (int s = 0; s < count; s += TALLY_BATCH_MOST) {
         const int some = count - s < TALLY_BATCH_MOST ? count - s : TALLY_BATCH_MOST;
@@ -34,6 +34,7 @@ static void finalize_plain(const tally__kernel *kernel, const raw_t *x, const ra
         tally__batch batch;
         tally__cpu_tiles()->begin_batch(&batch, offsets + s, some);
         if (some == 1) batch.padded = 1; /* no vector of eight */
+        if (plain->power != 0) tally__scale_alike(&batch, -plain->power, -plain->power);
         batch.ddof = final->ddof;
         batch.product_parts = 0;
         batch.of_products = !TALLY_HAS_SUM;
@@ -46,7 +47,8 @@ static void finalize_plain(const tally__kernel *kernel, const raw_t *x, const ra
 #endif
 #endif
 #if TALLY_HAS_KEYS
-        tally__cpu_tiles()->ranges[TALLY_IS_F64](a + at, &batch, lows, highs);
+        const void *const given = plain->power == 0 ? (const void *)(a + at) : x + at;
+        tally__cpu_tiles()->ranges[TALLY_IS_F64](given, &batch, lows, highs);
 #endif
         finish_batch(kernel, x + at, y + at, a + at, b + at, &batch, lows, highs, final,
                      results + s * (int64_t)tally__result_bytes(kernel, final), empty);
@@ -68,6 +70,16 @@ static bool reduce_plain(const tally__kernel *kernel, const tally__plain *plain,
     if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, n);
     a = wide[0], b = wide[TALLY_KERNEL_INPUTS - 1];
 #endif
+#if TALLY_IS_F64
+    double large[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
+    if (plain->power != 0) {
+        if (n > TALLY_BATCH_VALUES || !tally__cpu_tiles()->enlarge(a, n, plain->power, large[0])) return false;
+#if TALLY_KERNEL_INPUTS == 2
+        if (!tally__cpu_tiles()->enlarge(b, n, plain->power, large[1])) return false;
+#endif
+        a = large[0], b = large[TALLY_KERNEL_INPUTS - 1];
+    }
+#endif
     if (TALLY_KERNEL_INPUTS == 1) b = a;
     finite.specials = 0;
     if (!*special || n > TALLY_BATCH_VALUES) outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);
@@ -78,15 +90,16 @@ static bool reduce_plain(const tally__kernel *kernel, const tally__plain *plain,
     }
     if (outcome != TALLY_PLAIN_EXACT) return false;
 #if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
-    if (!final->mean && !final->root) {
+    const bool is_f64 = final->format.digits == 53;
+    if (!final->mean && !final->root && (plain->power == 0 || (TALLY_HAS_SUM && is_f64))) {
         double(*const of)[TALLY_PLAIN_MOST] = TALLY_HAS_SUM ? made.sums : made.products;
         const int parts = TALLY_HAS_SUM ? parts_of_sum : parts_of_product;
-        if (tally__cpu_tiles()->round_sums(of, parts, count, final->format.digits == 53, results) &&
-            TALLY_HAS_MINUS_ZEROS)
-            sign_zeros(a, b, offsets, count, final, results);
+        const bool zeros = tally__cpu_tiles()->round_sums(of, parts, count, is_f64, results);
+        if (plain->power != 0) tally__cpu_tiles()->shrink(results, count);
+        if (zeros && TALLY_HAS_MINUS_ZEROS) sign_zeros(a, b, offsets, count, final, results);
     } else
 #endif
-        finalize_plain(kernel, x, y, a, b, &made, offsets, count, final, results, empty);
+        finalize_plain(kernel, plain, x, y, a, b, &made, offsets, count, final, results, empty);
     redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
     return true;
 }

@@ -402,10 +402,7 @@ static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
     batch->ddof = ddof;
     batch->product_parts = batch->lost = batch->scaled = batch->vague = 0;
     batch->of_products = first_kind == 1;
-    if (s->power != 0) {
-        batch->scaled = TALLY_SCALED_ALIKE;
-        for (int i = 0; i < batch->count; i++) batch->scale_x[i] = batch->scale_y[i] = -s->power;
-    }
+    if (s->power != 0) tally__scale_alike(batch, -s->power, -s->power);
     if (s->is_far) open_far(s, first, rows, &far);
     if (first_kind + 1 < term_kinds && needs_expansions(s, 0) && needs_expansions(s, 1))
         batch->sum_parts = batch->product_parts =

@@ -166,7 +166,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
     int64_t again = 0;
     int refusals = 0; /* one after the other */
     tally__plain plain;
-    bool plainly = n <= cached && plan_plain(&plain, x, y, n);
+    bool plainly = n <= cached && plan_plain(&plain, x, y, n) && plain.power == 0;
 #endif
     for (int64_t at = 0, tiles = 1; at < n; at += tile_values, tiles++) {
 #if TALLY_BYTES >= 4

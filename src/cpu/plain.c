@@ -44,18 +44,25 @@ static bool plan_plain_products(tally__plain *plain, const void *x, const void *
 }
 bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n) {
     enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26 };
-    const int64_t few = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
+    double large[2][TALLY_PLAIN_FEW];
+    tally__tile few = {.x = x, .y = y, .n = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW, .is_f64 = plain->is_f64};
     const int32_t spare =
         plain->is_f64
             ? LEAST_HALF
             : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
+    if (plain->has_sums || plain->is_f64) tally__measure_tile(&few);
+    plain->power = 0;
+    if (tally__is_tiny(&few)) {
+        tally__enlarge_tile(&few, few.n, few.n, large[0], large[1]);
+        plain->power = TALLY_ENLARGED;
+    }
     if (plain->has_sums) {
-        const tally__extent extent = tally__cpu_tiles()->measure[plain->is_f64](x, few);
+        const tally__extent extent = few.x_extent;
         if (extent.special) return false;
         if (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS) return false;
-        if (!extent.zeros && extent.unit <= -TALLY_ENLARGED) return false; /* subnormal: they are enlarged elsewhere */
+        if (!extent.zeros && extent.unit <= -TALLY_ENLARGED) return false; /* they would be rounded, or multiplied */
     }
-    return !plain->has_products || plan_plain_products(plain, x, y, n);
+    return !plain->has_products || plan_plain_products(plain, few.x, few.y, n);
 }
 tally__plain_outcome tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made) {

@@ -278,14 +278,35 @@ TALLY_INLINE TALLY_TARGET wide enlarged(wide x, int64_t power) {
     const int64_t fraction = ((int64_t)1 << 52) - 1, counting = (int64_t)0x433 << 52; /* 2^52, which counts ones */
     const units bits = (units)x, size = bits & INT64_MAX, subnormal = (size & fraction) | counting;
     const wide made = ((wide)subnormal - 0x1p52) * tally_power_of_two((int32_t)power - 1074);
+    if (!TALLY_ANY(size > fraction)) return (wide)((units)made | (bits & INT64_MIN));
     return (wide)(chosen(size <= fraction, (units)made, size + (power << 52)) | (bits & INT64_MIN));
 }
-static TALLY_TARGET void enlarge(const void *x, int64_t n, int32_t power, double *large) {
+static TALLY_TARGET bool enlarge(const void *x, int64_t n, int32_t power, double *large) {
+    const int64_t most = (int64_t)(1023 + TALLY_ENLARGED_MOST) << 52;
+    units above = {0};
     int64_t i = 0;
-    for (; i + WIDTH <= n; i += WIDTH) *(wide_anywhere *)(large + i) = enlarged(load_f64(x, i), power);
-    if (i == n) return;
-    const wide last = enlarged(load_part(1, x, i, n - i), power);
-    memcpy(large + i, &last, (size_t)(n - i) * sizeof *large);
+    for (; i + WIDTH <= n; i += WIDTH) {
+        const wide a = load_f64(x, i);
+        ask_for(1, WIDTH, x, i + TALLY_MEASURE_AHEAD(1));
+        above |= ((units)a & INT64_MAX) >= most;
+        *(wide_anywhere *)(large + i) = enlarged(a, power);
+    }
+    if (i < n) {
+        const wide a = load_part(1, x, i, n - i), last = enlarged(a, power);
+        above |= ((units)a & INT64_MAX) >= most;
+        memcpy(large + i, &last, (size_t)(n - i) * sizeof *large);
+    }
+    return !TALLY_ANY(above);
+}
+/* Integers, rounded or not, times 2^-TALLY_ENLARGED: exact, as none is below the last digit of subnormals. */
+static TALLY_TARGET void shrink(void *results, int64_t n) {
+    const int64_t fraction = ((int64_t)1 << 52) - 1, by = (int64_t)TALLY_ENLARGED << 52;
+    double_anywhere *x = results;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t bits = tally_bits_f64(x[i]), size = bits & INT64_MAX,
+                      subnormal = tally_bits_f64(tally_from_bits_f64(size) + 0x1p52) & fraction;
+        x[i] = tally_from_bits_f64((size - by > fraction ? size - by : subnormal) | (bits & INT64_MIN));
+    }
 }
 /* Which of WIDTH sums from s on are tiny. */
 TALLY_INLINE TALLY_TARGET units tiny_sums(const tally__batch *b, int s) {

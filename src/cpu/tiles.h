@@ -101,6 +101,7 @@ enum {
 };
 /* How a batch of f64 is scaled: all of its values by one power of two; each segment as it is added up in expansions, by
  * one that leaves its largest value between 1 and 2. Of scaled terms below 2^TALLY_SCALED_LEAST only signs are kept. */
+enum { TALLY_ENLARGED = 1074, TALLY_ENLARGED_MOST = -900 };
 enum { TALLY_NOT_SCALED, TALLY_SCALED_ALIKE, TALLY_SCALED_EACH, TALLY_SCALED_LEAST = -960 };
 #define TALLY_VAGUE 0x1p-1001
 typedef double tally__parts[TALLY_PARTS][TALLY_BATCH_MOST];
@@ -213,8 +214,10 @@ typedef struct tally__tiles {
      * the sign that the keys say. */
     void (*put_stats[2])(const tally__batch *batch, double (*floats)[TALLY_BATCH_MOST], const int64_t *lows,
                          const int64_t *highs, void *results);
-    /* Multiplies n f64, all below 2^-900 in size, by 2^power. That is exact. */
-    void (*enlarge)(const void *x, int64_t n, int32_t power, double *large);
+    /* Multiplies n f64 by 2^power. Returns whether all are below 2^TALLY_ENLARGED_MOST in size: then that is exact. */
+    bool (*enlarge)(const void *x, int64_t n, int32_t power, double *large);
+    /* Multiplies n f64 that are integers by 2^-TALLY_ENLARGED. That is exact. */
+    void (*shrink)(void *x, int64_t n);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     void (*widen_bf16)(const void *x, int64_t n, float *wide);
     /* [2]: for an index of i32 and of i64. Reads count + 1 offsets, and copies them to `copy` unless it is NULL. */

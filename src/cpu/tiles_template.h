@@ -165,6 +165,7 @@ const tally__tiles TALLY_TILES = {
     .find_special = {find_special_f32, find_special_f64},
     .others = {others_f32, others_f64},
     .enlarge = enlarge,
+    .shrink = shrink,
     .widen_f16 = widen_f16,
     .widen_bf16 = widen_bf16,
     TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BATCHES(TALLY_BATCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY)

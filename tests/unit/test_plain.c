@@ -143,6 +143,20 @@ static void test_segments(void **unused) {
                     check(&s, tally_in(x, type, offsets[count]), tally_in(y, type, offsets[count]), &segments, count);
                 }
 }
+/* Subnormals, and behind them values that are as large as subnormals are made to be added up. */
+static void test_tiny_first(void **unused) {
+    enum { LENGTH = 20, VALUES = 512 * LENGTH, TINY_VALUES = 4096 };
+    const subject s = {TALLY_SUM, TALLY_F64, TALLY_NAN_PROPAGATE, 0, TALLY_BEST};
+    static double x[VALUES];
+    uint64_t random = seed;
+    (void)unused;
+    for (int i = 0; i < VALUES; i++)
+        x[i] = ldexp((double)(1 + random_below(&random, (int64_t)1 << 40)), i < TINY_VALUES ? -1074 : 0);
+    const tally_segments segments = tally_rows(VALUES / LENGTH, LENGTH, 1);
+    const tally_array in = tally_in(x, TALLY_F64, VALUES);
+    now.type = TALLY_F64, now.nan = s.nan, now.data = "tiny first", now.size = VALUES;
+    check(&s, in, in, &segments, VALUES / LENGTH);
+}
 static void test_wholes(void **unused) {
     static const int64_t most[] = {20, 1100, 4200, 30000};
     uint64_t random = seed + 1;
@@ -218,7 +232,8 @@ static void test_flag(void **unused) {
 
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_wholes),
-                                       cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_tiny_first),
+                                       cmocka_unit_test(test_wholes), cmocka_unit_test(test_overflow),
+                                       cmocka_unit_test(test_flag)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
