@@ -18,47 +18,16 @@ void tally__measure_tile(tally__tile *tile) {
     tile->y_extent = tile->y == tile->x ? tile->x_extent : tiles->measure[tile->is_f64](tile->y, tile->n);
 }
 
-static tally__extent joined(tally__extent a, tally__extent b) {
-    tally__extent both = {.special = a.special || b.special};
-    if (a.zeros || b.zeros) {
-        const bool special = both.special;
-        both = a.zeros ? b : a;
-        both.special = special;
-        return both;
-    }
-    both.high = a.high > b.high ? a.high : b.high;
-    both.unit = a.unit < b.unit ? a.unit : b.unit;
-    return both;
-}
-static tally__extent measured_rows(bool is_f64, const void *x, int64_t rows, int64_t lanes, int64_t stride) {
-    tally__extent all = {.zeros = true};
-    if (lanes == stride) return tally__cpu_tiles()->measure[is_f64](x, rows * lanes);
-    for (int64_t r = 0; r < rows && !all.special; r++)
-        all = joined(all, tally__cpu_tiles()->measure[is_f64]((const char *)x + r * stride * (is_f64 ? 8 : 4), lanes));
-    return all;
-}
-void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride) {
-    tile->n = tile->present = rows * lanes;
-    tile->given = tile->x;
-    tile->specials = 0;
-    tile->x_extent = tile->y_extent = measured_rows(tile->is_f64, tile->x, rows, lanes, stride);
-    if (tile->y != tile->x) tile->y_extent = measured_rows(tile->is_f64, tile->y, rows, lanes, stride);
-}
-
 bool tally__is_tiny(const tally__tile *tile) {
     const tally__extent *x = &tile->x_extent, *y = &tile->y_extent;
     if (!tile->is_f64 || x->zeros || y->zeros || x->special || y->special) return false;
     return x->high <= TALLY_ENLARGED_MOST && y->high <= TALLY_ENLARGED_MOST &&
            (x->unit <= -TALLY_ENLARGED || y->unit <= -TALLY_ENLARGED);
 }
-static void enlarge_rows(const void *x, int64_t n, int64_t lanes, int64_t stride, double *large) {
-    for (int64_t at = 0; at < n; at += lanes, x = (const double *)x + stride)
-        tally__cpu_tiles()->enlarge(x, n - at < lanes ? n - at : lanes, TALLY_ENLARGED, large + at);
-}
-void tally__enlarge_tile(tally__tile *tile, int64_t lanes, int64_t stride, double *x_space, double *y_space) {
+void tally__enlarge_tile(tally__tile *tile, double *x_space, double *y_space) {
     const bool are_two = tile->y != tile->x;
-    enlarge_rows(tile->x, tile->n, lanes, stride, x_space);
-    if (are_two) enlarge_rows(tile->y, tile->n, lanes, stride, y_space);
+    tally__cpu_tiles()->enlarge(tile->x, tile->n, TALLY_ENLARGED, x_space);
+    if (are_two) tally__cpu_tiles()->enlarge(tile->y, tile->n, TALLY_ENLARGED, y_space);
     tile->x = x_space;
     tile->y = are_two ? y_space : x_space;
     tile->x_extent = tally__cpu_tiles()->measure[1](tile->x, tile->n);
@@ -492,7 +461,7 @@ static void add_near(tally__sums *sums, const tally__tile *tile, const tally__ti
 static __attribute__((noinline)) void add_tiny(tally__sums *sums, const tally__tile *tile) {
     _Alignas(64) double x[TALLY_TILE / 2], y[TALLY_TILE / 2];
     tally__tile near = *tile;
-    tally__enlarge_tile(&near, near.n, near.n, x, y);
+    tally__enlarge_tile(&near, x, y);
     add_near(sums, tile, &near, TALLY_ENLARGED);
 }
 void tally__add_tile(tally__sums *sums, const tally__tile *tile) {

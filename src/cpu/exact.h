@@ -37,14 +37,12 @@ static inline double tally__value_at(const tally__tile *tile, const void *x, int
 
 /* Fills in the extents of x, y and n. */
 void tally__measure_tile(tally__tile *tile);
-/* Likewise, of rows of `lanes` values each, `stride` values apart. */
-void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride);
 
 /* Whether a measured tile has subnormals, and no value so large that it could not be enlarged. */
 bool tally__is_tiny(const tally__tile *tile);
-/* Makes the values of a tile of f64 (whose rows of `lanes` values lie `stride` values apart) 2^TALLY_ENLARGED times as
- * large, to space for n values each: to multiply subnormals takes over 100 cycles. */
-void tally__enlarge_tile(tally__tile *tile, int64_t lanes, int64_t stride, double *x_space, double *y_space);
+/* Makes the values of a tile of f64 2^TALLY_ENLARGED times as large, to space for n values each: to multiply subnormals
+ * takes over 100 cycles. */
+void tally__enlarge_tile(tally__tile *tile, double *x_space, double *y_space);
 
 /* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to x_space and y_space, for n
  * values each (y_space: two inputs only), with zeros in their place that change no sum, not even a sum of zeros. NaNs

@@ -11,27 +11,28 @@
 #include "exact_functions.h"
 
 enum {
-    panel_width = TALLY_IS_F64 ? 128 : 512, /* columns that go together */
-    block_values = 65536 / sizeof(base_t),  /* values of a block */
+    panel_width = TALLY_IS_F64 ? 256 : 1024, /* columns that go together */
+    block_values = 32768 / sizeof(base_t),   /* values of a block that others follow: the first cache keeps it */
+    alone_values = 131072 / sizeof(base_t),  /* of one that is a whole panel: wide, as memory is read well */
     /* Bits that a value has fewer than f32: tiles are measured as if it had them all. */
     spared = TALLY_BYTES != 2                   ? 0
              : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13
                                                 : 16,
     /* Products of f64 that are few enough to be within three levels of each other nearly always. */
-    near_values = TALLY_IS_F64 && TALLY_HAS_PRODUCTS ? 2048 : block_values
+    near_values = TALLY_IS_F64 && TALLY_HAS_PRODUCTS ? 4096 : alone_values
 };
 typedef struct panel_t {
-    _Alignas(64) base_t x[block_values], y[TALLY_KERNEL_INPUTS == 2 ? block_values : 1];
+    _Alignas(64) base_t x[alone_values], y[TALLY_KERNEL_INPUTS == 2 ? alone_values : 1];
     _Alignas(64) double held[2][TALLY_COLUMN_LEVELS * TALLY_COLUMN_MOST_LANES]; /* by columns of values, of products */
     int64_t lows[TALLY_COLUMN_MOST_LANES], highs[TALLY_COLUMN_MOST_LANES];
-    int32_t places[block_values];      /* of what is taken out of a block */
+    int32_t places[alone_values];      /* of what is taken out of a block */
     int32_t missing[panel_width];      /* values that are skipped */
     bool special[panel_width];         /* something was taken out of the column */
     bool taken;                        /* or of any */
     bool is_far;                       /* some terms are too far apart for levels */
     int32_t power, powers[2];          /* values are 2^power times as large; and those of columns */
     int64_t width, pitch, fold, lanes; /* lanes = pitch * fold */
-    int64_t apart, ahead;              /* values to the next row of lanes; to the next block of dense ones, or 0 */
+    tally__next_rows next;             /* of the block that follows */
     tally__columns columns[2];
     tally__tile tile;
     tally__batch batch;
@@ -66,14 +67,15 @@ static void copy_rows(const panel_t *s, base_t *to, const raw_t *x, int64_t rows
     }
     __builtin_memset(to + rows * s->pitch, 0, (size_t)((last - rows * s->pitch) * bytes));
 }
-static int64_t block_rows(const panel_t *s) {
-    const int64_t most = 1 << TALLY_COLUMN_ADDITIONS, rows = block_values / s->lanes * s->fold;
+/* The most rows of a block of so many values. */
+static int64_t block_rows(const panel_t *s, int64_t values) {
+    const int64_t most = 1 << TALLY_COLUMN_ADDITIONS, rows = values / s->lanes * s->fold;
     return rows < most ? rows : most;
 }
 /* How many of `rows` rows are the next block. Last rows that do not fill a row of lanes are a block of their own, so
  * that the others can be read in place. */
 static int64_t some_rows(const panel_t *s, int64_t rows) {
-    const int64_t most = block_rows(s), some = rows < most ? rows : most;
+    const int64_t most = block_rows(s, block_values), some = rows < most ? rows : most;
     return some >= s->fold ? some - some % s->fold : some;
 }
 
@@ -82,7 +84,7 @@ static int64_t some_rows(const panel_t *s, int64_t rows) {
  * block is copied and its values are looked at one by one; otherwise the columns of NaNs are noted afterwards. */
 static void widen_keys(panel_t *s, int64_t rows, bool all) {
     const int64_t whole = all || TALLY_NAN != 1 ? rows / s->fold : 0;
-    tally__cpu_tiles()->column_range[TALLY_IS_F64](s->tile.x, whole, s->lanes, s->apart, s->lows, s->highs);
+    tally__cpu_tiles()->column_range[TALLY_IS_F64](s->tile.x, whole, s->lanes, s->lows, s->highs);
     for (int64_t r = whole * s->fold; r < rows; r++)
         for (int64_t p = 0; p < s->width; p++) {
             const base_t *value = s->x + r * s->pitch + p;
@@ -95,19 +97,17 @@ static void widen_keys(panel_t *s, int64_t rows, bool all) {
 }
 #endif
 
-/* Whether rows can be read where they lie: they fill rows of lanes, and need not be widened. */
+/* Whether rows can be read where they lie: one after the other, they fill rows of lanes, and need not be widened.
+ * Others are copied: lines far apart in memory evict each other from caches. */
 static bool lie_in_lanes(const panel_t *s, int64_t rows, int64_t stride) {
-    return TALLY_BYTES > 2 && rows % s->fold == 0 && (s->width == s->lanes || values_are_dense(s, stride));
+    return TALLY_BYTES > 2 && rows % s->fold == 0 && values_are_dense(s, stride);
 }
 static bool has_special(const tally__tile *tile) { return tile->x_extent.special || tile->y_extent.special; }
-/* Measures rows where they lie. */
-static void read_in_place(panel_t *s, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride) {
-    tally__tile *tile = &s->tile;
-    s->apart = s->width == s->lanes ? stride : s->lanes;
-    s->ahead = values_are_dense(s, stride) ? rows * stride : 0;
-    tile->x = x;
-    tile->y = TALLY_KERNEL_INPUTS == 2 ? y : x;
-    tally__measure_rows(tile, rows / s->fold, s->lanes, s->apart);
+/* `follow`: the rows that begin at x and y are prefetched while those before them are added up. */
+static void note_next(panel_t *s, const raw_t *x, const raw_t *y, int64_t stride, bool follow) {
+    const bool asks = follow && (s->fold == 1 || values_are_dense(s, stride));
+    const int64_t apart = stride * s->fold * TALLY_BYTES;
+    s->next = (tally__next_rows){(const char *)x, (const char *)y, apart, asks ? TALLY_BYTES : 0};
 }
 /* Notes a value of column p that is infinite or NaN or stands beside one. */
 static void note_special(const tally__kernel *kernel, panel_t *s, double a, double b, int64_t p, tally__node *nodes) {
@@ -148,15 +148,17 @@ static void read_block(const tally__kernel *kernel, panel_t *s, const raw_t *x, 
     const bool in_place = lie_in_lanes(s, rows, stride);
     tally__tile *tile = &s->tile;
     tile->is_f64 = TALLY_IS_F64;
-    if (in_place) read_in_place(s, x, y, rows, stride);
+    tile->n = (rows + s->fold - 1) / s->fold * s->lanes;
+    if (in_place) {
+        tile->x = x;
+        tile->y = TALLY_KERNEL_INPUTS == 2 ? y : x;
+        tally__measure_tile(tile);
+    }
     if (!in_place || has_special(tile)) {
-        s->apart = s->lanes;
-        s->ahead = 0;
         copy_rows(s, s->x, x, rows, stride);
         if (TALLY_KERNEL_INPUTS == 2) copy_rows(s, s->y, y, rows, stride);
         tile->x = s->x;
         tile->y = TALLY_KERNEL_INPUTS == 2 ? s->y : s->x;
-        tile->n = (rows + s->fold - 1) / s->fold * s->lanes;
         if (!in_place) tally__measure_tile(tile);
     }
 #if TALLY_HAS_KEYS
@@ -165,11 +167,7 @@ static void read_block(const tally__kernel *kernel, panel_t *s, const raw_t *x, 
     if (has_special(tile)) take_specials(kernel, s, x, y, stride, nodes);
 #if TALLY_IS_F64
     s->power = tally__is_tiny(tile) ? TALLY_ENLARGED : 0;
-    if (s->power != 0) {
-        tally__enlarge_tile(tile, s->lanes, s->apart, s->x, s->y);
-        s->apart = s->lanes;
-        s->ahead = 0;
-    }
+    if (s->power != 0) tally__enlarge_tile(tile, s->x, s->y);
 #else
     s->power = 0;
 #endif
@@ -231,8 +229,9 @@ static inline double column_total(const panel_t *s, int kind, int k, int64_t p) 
 /* Adds the block that was read to the columns. */
 static void add_block(panel_t *s, int kind, int64_t rows) {
     const int64_t lines = (rows + s->fold - 1) / s->fold;
-    const int64_t ahead = kind == first_kind ? s->ahead : 0; /* memory is asked once */
-    s->columns[kind].sum(s->tile.x, s->tile.y, lines, s->lanes, s->apart, ahead, s->held[kind]);
+    const tally__next_rows none = {0};
+    const tally__next_rows *next = kind == first_kind ? &s->next : &none; /* memory is asked once */
+    s->columns[kind].sum(s->tile.x, s->tile.y, lines, s->lanes, next, s->held[kind]);
     s->columns[kind].rows += (int32_t)rows;
 }
 /* What columns hold goes to the limbs. */
@@ -276,6 +275,7 @@ static bool add_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, c
     for (int64_t at = 0, some; at < rows; at += some) {
         some = some_rows(s, rows - at);
         read_block(kernel, s, x + at * stride, y + at * stride, some, stride, nodes);
+        note_next(s, x + (at + some) * stride, y + (at + some) * stride, stride, rows - at >= 2 * some);
         for (int kind = first_kind; kind < term_kinds; kind++)
             if (!add_terms(kernel, s, kind, some, rows > some, nodes)) return false;
     }
@@ -355,33 +355,27 @@ static void sum_block(panel_t *s, int64_t rows) {
     }
 }
 /* Columns whose terms are too far apart for levels, as expansions take them: a tile that begins with the first of a
- * batch, of rows so many values apart. */
-typedef struct far_t {
-    tally__tile tile;
-    int64_t apart;
-} far_t;
-static __attribute__((noinline)) void open_far(panel_t *s, int64_t first, int64_t rows, far_t *far) {
+ * batch, and whose rows lie `pitch` values apart. */
+static __attribute__((noinline)) void open_far(panel_t *s, int64_t first, int64_t rows, tally__tile *far) {
     tally__batch *batch = &s->batch;
     const int64_t skipped = first * (int64_t)sizeof(base_t);
-    far->apart = s->fold > 1 ? s->pitch : s->apart;
-    far->tile = s->tile;
-    far->tile.x = (const char *)far->tile.x + skipped;
-    far->tile.y = (const char *)far->tile.y + skipped;
+    *far = s->tile;
+    far->x = (const char *)far->x + skipped;
+    far->y = (const char *)far->y + skipped;
     batch->longest = batch->shortest = (int32_t)rows;
     for (int i = 0; i < batch->count; i++) batch->places[i] = i, batch->lengths[i] = (int32_t)rows;
     for (int i = batch->count; i < batch->padded; i++) batch->lengths[i] = 0;
     for (int kind = first_kind; kind < term_kinds && TALLY_IS_F64; kind++)
-        if (tally__overreaches(&far->tile, terms_of_kinds[kind])) batch->scaled = TALLY_SCALED_EACH;
+        if (tally__overreaches(far, terms_of_kinds[kind])) batch->scaled = TALLY_SCALED_EACH;
 }
 static bool needs_expansions(const panel_t *s, int kind) {
     return (s->columns[kind].count == 0 || s->batch.scaled == TALLY_SCALED_EACH) && !no_terms(s, kind);
 }
 /* The parts of the sums of a batch of columns from `first` on, with zeros behind them. Gives the number of parts. */
-static int take_columns(const panel_t *s, int kind, int64_t first, const far_t *far, tally__batch *batch,
+static int take_columns(const panel_t *s, int kind, int64_t first, const tally__tile *far, tally__batch *batch,
                         tally__parts parts) {
     const int count = s->columns[kind].count;
-    if (needs_expansions(s, kind))
-        return tally__expand_batch(batch, &far->tile, far->apart, terms_of_kinds[kind], parts, NULL);
+    if (needs_expansions(s, kind)) return tally__expand_batch(batch, far, s->pitch, terms_of_kinds[kind], parts, NULL);
     for (int k = 0; k < count; k++) {
         const double *held = s->held[kind] + k * s->lanes + first, anchor = s->columns[kind].anchor[k];
         for (int i = 0; i < batch->count; i++) parts[k][i] = held[i] - anchor;
@@ -396,7 +390,7 @@ static int take_columns(const panel_t *s, int kind, int64_t first, const far_t *
 /* The batch of the columns from `first` on, of a block of so many rows. */
 static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
     tally__batch *batch = &s->batch;
-    far_t far;
+    tally__tile far;
     batch->count = (int)(s->width - first < TALLY_BATCH_MOST ? s->width - first : TALLY_BATCH_MOST);
     batch->padded = (batch->count + 7) / 8 * 8;
     batch->ddof = ddof;
@@ -406,7 +400,7 @@ static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
     if (s->is_far) open_far(s, first, rows, &far);
     if (first_kind + 1 < term_kinds && needs_expansions(s, 0) && needs_expansions(s, 1))
         batch->sum_parts = batch->product_parts =
-            tally__expand_batch(batch, &far.tile, far.apart, TALLY_TERMS, batch->sums, batch->products);
+            tally__expand_batch(batch, &far, s->pitch, TALLY_TERMS, batch->sums, batch->products);
     else {
         batch->sum_parts = take_columns(s, first_kind, first, &far, batch, batch->sums);
         if (first_kind + 1 < term_kinds)
@@ -445,7 +439,7 @@ static void sign_columns(const panel_t *s, int64_t first, const raw_t *x, const 
     uint64_t bits[TALLY_COLUMN_MOST_LANES / 64];
     bool others = true;
     for (int64_t r = 0; r < lines && others; r++) {
-        const int64_t at = r * s->apart * bytes;
+        const int64_t at = r * s->lanes * bytes;
         others = tally__cpu_tiles()->others[TALLY_IS_F64]((const char *)s->tile.x + at, (const char *)s->tile.y + at,
                                                           s->lanes, bits);
     }
@@ -459,9 +453,13 @@ static void sign_columns(const panel_t *s, int64_t first, const raw_t *x, const 
 }
 /* The results of columns that are one block, from their parts. */
 static void finalize_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
-                           int64_t stride, const tally_final *final, char *results, bool *empty) {
+                           int64_t stride, bool follow, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     read_block(kernel, s, x, y, rows, stride, NULL);
+    if (values_are_dense(s, stride))
+        note_next(s, x + rows * stride, y + rows * stride, stride, true); /* another outer index, maybe */
+    else
+        note_next(s, x + s->width, y + s->width, stride, follow);
     sum_block(s, rows);
     fold_keys(s);
     for (int64_t first = 0; first < s->width; first += TALLY_BATCH_MOST) {
@@ -496,12 +494,21 @@ static int finish_panel(const tally__kernel *kernel, panel_t *s, const tally_fin
     }
     return flags;
 }
+/* How many columns of so many rows are one block: 16 KiB of them, or 1 KiB of each row, as memory is read badly in
+ * short pieces; whole rows of lanes, if it can be. */
+static int64_t block_columns(int64_t rows) {
+    enum { piece = 1024 / sizeof(base_t), together = 16 * piece };
+    const int64_t wanted = together / rows > piece ? together / rows : piece;
+    const int64_t columns = wanted < near_values / rows ? wanted : near_values / rows;
+    const int64_t whole = columns < TALLY_COLUMN_LANES ? 8 : TALLY_COLUMN_LANES;
+    return columns < 16 ? 0 : columns / whole * whole;
+}
 /* Rows as internal.h says. Columns that are one block are finalized from their parts; of f64 products such blocks are
  * small, as larger ones would need more levels than there are parts. */
 static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
                        int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
                        void *results) {
-    const int64_t few = rows > 0 ? near_values / rows / 8 * 8 : 0;
+    const int64_t few = rows > 0 ? block_columns(rows) : 0;
     const bool one_block = results && is_of_parts(final) && few > 0;
     panel_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     int flags = 0;
@@ -513,8 +520,9 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
         bool empty = false;
         lay_out(s, one_block && few < most ? few : most, stride);
         clear_panel(s);
-        if (one_block && rows <= block_rows(s)) {
-            finalize_panel(kernel, s, x, y, rows, stride, final, to, &empty);
+        if (one_block && rows <= block_rows(s, alone_values)) {
+            const bool follow = width - p >= 2 * s->width && rows * s->pitch <= block_values;
+            finalize_panel(kernel, s, x, y, rows, stride, follow, final, to, &empty);
             flags |= empty ? TALLY_FLAG_EMPTY : 0;
             continue;
         }

@@ -53,7 +53,7 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
     if (plain->has_sums || plain->is_f64) tally__measure_tile(&few);
     plain->power = 0;
     if (tally__is_tiny(&few)) {
-        tally__enlarge_tile(&few, few.n, few.n, large[0], large[1]);
+        tally__enlarge_tile(&few, large[0], large[1]);
         plain->power = TALLY_ENLARGED;
     }
     if (plain->has_sums) {

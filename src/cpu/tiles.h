@@ -135,11 +135,17 @@ typedef void tally__batch_sum(const void *x, const void *y, const tally__batch *
 typedef void tally__batch_expand(const void *x, const void *y, int64_t apart, tally__batch *batch, tally__parts first,
                                  tally__parts second);
 
-/* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
- * held[k * lanes + j], which begins at the level's anchor. `ahead`: prefetch the values so many places further on; 0:
- * do not. */
+/* The rows of values that are read next, to be prefetched: as many as there are now, `apart` bytes from each other.
+ * Their values have so many bytes; 0: nothing is prefetched. */
+typedef struct tally__next_rows {
+    const char *x, *y;
+    int64_t apart, bytes;
+} tally__next_rows;
+
+/* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES. Level k of lane j is held[k * lanes + j], which
+ * begins at the level's anchor. */
 enum { TALLY_COLUMN_LANES = 32, TALLY_COLUMN_MOST_LANES = 1024, TALLY_COLUMN_LEVELS = 5, TALLY_COLUMN_ADDITIONS = 10 };
-typedef void tally__column_sum(const void *x, const void *y, int64_t rows, int64_t lanes, int64_t stride, int64_t ahead,
+typedef void tally__column_sum(const void *x, const void *y, int64_t rows, int64_t lanes, const tally__next_rows *next,
                                double *held);
 
 /* The number of plain sums in f64 whose total is a sum: of f32 one, of f64 and of products of f32 two, of products of
@@ -179,7 +185,7 @@ typedef struct tally__tiles {
     /* By type, term, and number of levels, 1 to TALLY_COLUMN_LEVELS. */
     tally__column_sum *column_sum[2][TALLY_TERMS][TALLY_COLUMN_LEVELS + 1];
     /* Widens the range of keys of each lane. */
-    void (*column_range[2])(const void *x, int64_t rows, int64_t lanes, int64_t stride, int64_t *lows, int64_t *highs);
+    void (*column_range[2])(const void *x, int64_t rows, int64_t lanes, int64_t *lows, int64_t *highs);
     /* Adds n finite values to the words of bins, as the term `values` (TALLY_TERMS: not), and with `products` their
      * products. */
     void (*scatter[2])(const void *x, const void *y, int64_t n, int values, bool products, int64_t *words);
