@@ -248,10 +248,19 @@ void tally__scale_batch(tally__batch *batch, tally__tile *tile, double *x_space,
     tally__measure_tile(tile); /* subnormals have other digits now */
     tally__scale_alike(batch, by_x, by_y);
 }
+/* So many multiples of the unit of terms, none larger than this, add up exactly. */
+static double fine_of(const tally__tile *tile, int term) {
+    const int32_t power = bounds_of(tile, term).unit + 53 - TALLY_FINE_TERMS;
+    return power < -1022 || power > 1023 ? 0 : tally_power_of_two(power);
+}
 int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts first,
                         tally__parts second) {
-    tally__cpu_tiles()->batch_expand[tile->is_f64][term](tile->x, tile->y, apart, batch, first, second);
-    return TALLY_PARTS;
+    batch->fine_sum = batch->fine_product = 0;
+    if (batch->scaled != TALLY_SCALED_EACH) {
+        batch->fine_sum = fine_of(tile, TALLY_TERM_VALUE);
+        batch->fine_product = fine_of(tile, TALLY_TERM_PRODUCT);
+    }
+    return tally__cpu_tiles()->batch_expand[tile->is_f64][term](tile->x, tile->y, apart, batch, first, second);
 }
 /* Plans levels for a term that there is a loop for: how many, or 0. */
 static int plan_batch(int32_t *units, const tally__batch *batch, const tally__tile *tile, int term) {

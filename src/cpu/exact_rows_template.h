@@ -14,10 +14,6 @@ enum {
     panel_width = TALLY_IS_F64 ? 256 : 1024, /* columns that go together */
     block_values = 32768 / sizeof(base_t),   /* values of a block that others follow: the first cache keeps it */
     alone_values = 131072 / sizeof(base_t),  /* of one that is a whole panel: wide, as memory is read well */
-    /* Bits that a value has fewer than f32: tiles are measured as if it had them all. */
-    spared = TALLY_BYTES != 2                   ? 0
-             : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13
-                                                : 16,
     /* Products of f64 that are few enough to be within three levels of each other nearly always. */
     near_values = TALLY_IS_F64 && TALLY_HAS_PRODUCTS ? 4096 : alone_values
 };

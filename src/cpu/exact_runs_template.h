@@ -25,7 +25,13 @@ typedef float base_t;
 typedef base_t base_raw_t __attribute__((aligned(1), may_alias));
 _Static_assert(sizeof(accumulator_t) <= TALLY_NODE_BYTES, "TALLY_NODE_BYTES is too small");
 
-enum { tile_values = TALLY_IS_F64 ? TALLY_TILE / 2 : TALLY_TILE };
+enum {
+    tile_values = TALLY_IS_F64 ? TALLY_TILE / 2 : TALLY_TILE,
+    /* Bits that a value has fewer than f32: tiles are measured as if it had them all. */
+    spared = TALLY_BYTES != 2                   ? 0
+             : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13
+                                                : 16
+};
 
 /* What a tile is read through when it cannot be used where it lies. */
 typedef struct buffers_t {

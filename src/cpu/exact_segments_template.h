@@ -32,6 +32,8 @@ static void reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_
         take_finite(&finite, &tile.x, &tile.y, n);
         tally__measure_tile(&tile);
     }
+    tile.x_extent.unit += spared;
+    tile.y_extent.unit += spared;
     if (tile.x_extent.zeros) tile.x_extent.high = tile.x_extent.unit = 0;
     if (tile.y_extent.zeros) tile.y_extent.high = tile.y_extent.unit = 0;
     tally__cpu_tiles()->begin_batch(&batch, offsets, count);

@@ -1,5 +1,5 @@
-/* Short segments whose values no levels hold together: a vector lane adds up a segment in an expansion of three doubles
- * (Shewchuk, "Adaptive precision floating-point arithmetic", 1997). What falls below the third is added up with
+/* Short segments whose values no levels hold together: a vector lane adds up a segment in an expansion of two doubles
+ * (Shewchuk, "Adaptive precision floating-point arithmetic", 1997). What falls below the second is added up with
  * rounding; of that only the sign matters, and a segment where it is not certain is marked. Segments are taken in the
  * order of their lengths, so that the lanes of a group have about as many values; one that is far longer than others is
  * dealt out to all lanes of a group of its own. Values are scaled, where they must be, as they are added.
@@ -35,28 +35,35 @@ TALLY_INLINE TALLY_TARGET void vector_two_sum(wide *a, wide *b) {
     *a = sum;
 }
 
-/* The expansions of a vector of lanes, what fell below them, and the sizes of that. Of scaled terms, whether any is too
- * small to be exact, above and below 0. */
+/* The expansions of a vector of lanes, what fell below them, and its size: as much as the largest term of that, or
+ * more, but no more than all of them together. Of scaled terms, whether any is too small to be exact, above and below
+ * 0. */
+enum { EXPANSION_PARTS = 2 };
 typedef struct expansion {
-    wide part[3], below, size;
+    wide part[EXPANSION_PARTS], below, size;
     units plus, minus;
 } expansion;
 
+TALLY_INLINE TALLY_TARGET wide larger(wide size, wide v) {
+#if defined(TALLY_ISA_AVX512)
+    return (wide)_mm512_range_pd((__m512d)size, (__m512d)v, 0xb); /* the larger magnitude, without its sign */
+#else
+    return size + magnitude_of(v);
+#endif
+}
 TALLY_INLINE TALLY_TARGET void expansion_add(expansion *e, wide v) {
-#pragma GCC unroll 3
-    for (int p = 0; p < 3; p++) vector_two_sum(&e->part[p], &v);
+#pragma GCC unroll 2
+    for (int p = 0; p < EXPANSION_PARTS; p++) vector_two_sum(&e->part[p], &v);
     e->below += v;
-    e->size += magnitude_of(v);
+    e->size = larger(e->size, v);
 }
 /* Makes the parts those of a sum: each below the last digit of the one before. */
 TALLY_INLINE TALLY_TARGET void expansion_normalize(expansion *e) {
     for (int pass = 0; pass < 2; pass++) {
-        vector_two_sum(&e->part[2], &e->below);
-        vector_two_sum(&e->part[1], &e->part[2]);
+        vector_two_sum(&e->part[1], &e->below);
         vector_two_sum(&e->part[0], &e->part[1]);
     }
-    vector_two_sum(&e->part[1], &e->part[2]);
-    vector_two_sum(&e->part[2], &e->below);
+    vector_two_sum(&e->part[1], &e->below);
 }
 
 /* ---- the values of a group ---- */
@@ -245,25 +252,25 @@ TALLY_INLINE TALLY_TARGET void add_group(expansions e, const int is_f64, const i
 }
 /* Joins all lanes in the first one. */
 TALLY_INLINE TALLY_TARGET void fold_group(expansion *e) {
-    enum { KEPT = 7 };
+    enum { KEPT = 6 };
     _Alignas(64) double kept[KEPT][2 * EXPANSION_GROUP];
     memset(kept, 0, sizeof kept);
     for (int apart = EXPANSION_GROUP / 2; apart > 0; apart /= 2) {
         for (int g = 0; g < EXPANSION_VECTORS; g++)
             for (int p = 0; p < KEPT; p++)
-                *(wide *)(kept[p] + g * WIDTH) = p < 3    ? e[g].part[p]
-                                                 : p == 3 ? e[g].below
-                                                 : p == 4 ? e[g].size
-                                                 : p == 5 ? (wide)e[g].plus
+                *(wide *)(kept[p] + g * WIDTH) = p < 2    ? e[g].part[p]
+                                                 : p == 2 ? e[g].below
+                                                 : p == 3 ? e[g].size
+                                                 : p == 4 ? (wide)e[g].plus
                                                           : (wide)e[g].minus;
         for (int g = 0; g < EXPANSION_VECTORS; g++) {
             wide other[KEPT];
             for (int p = 0; p < KEPT; p++) memcpy(&other[p], kept[p] + g * WIDTH + apart, sizeof other[p]);
-            for (int p = 0; p < 3; p++) expansion_add(&e[g], other[p]);
-            e[g].below += other[3];
-            e[g].size += other[4];
-            e[g].plus |= (units)other[5];
-            e[g].minus |= (units)other[6];
+            for (int p = 0; p < 2; p++) expansion_add(&e[g], other[p]);
+            e[g].below += other[2];
+            e[g].size = larger(e[g].size, other[3]);
+            e[g].plus |= (units)other[4];
+            e[g].minus |= (units)other[5];
         }
     }
 }
@@ -271,56 +278,57 @@ TALLY_INLINE TALLY_TARGET void fold_group(expansion *e) {
 /* ---- results ---- */
 
 /* Adds what was too small, of which only the sign is known, to the parts of a sum. All of it is below 2^-945, and the
- * first part must be 2^-700 or more. Of the others those below 2^-940 count as too small too: what they and the rest
- * add up to is vague, as what is too small of both signs. Otherwise its own sign matters only behind a last part that
- * is 0, and not behind three parts, as no tie has so many digits. Gives whether the first part is large enough. */
-TALLY_INLINE TALLY_TARGET units add_tiny(expansion *e, units is_exact, units *vague) {
-    const units tiny = e->plus | e->minus;
-    const wide middle = e->part[1], end = e->part[2];
+ * first part must be 2^-700 or more. The second part, and what fell below it, counts as too small too if it is below
+ * 2^-940: what they and the rest add up to is vague, as what is too small of both signs. Otherwise its own sign matters
+ * only where nothing fell below the parts. Makes that a third part, and gives whether the first is large enough. */
+TALLY_INLINE TALLY_TARGET units add_tiny(expansion *e, units is_exact, wide *third, units *vague) {
+    const units tiny = e->plus | e->minus, middle = (units)e->part[1];
     const units is_far = magnitude_of(e->part[0]) >= 0x1p-700;
-    const units middle_is_near = tiny & (middle != 0) & (magnitude_of(middle) < 0x1p-940),
-                is_near = middle_is_near | (tiny & (end != 0) & (magnitude_of(end) < 0x1p-940));
-    const units is_last = is_exact & tiny & (end == 0) & ~is_near, is_vague = is_near | (is_last & e->plus & e->minus);
+    const units middle_is_near = tiny & (e->part[1] != 0) & (magnitude_of(e->part[1]) < 0x1p-940),
+                is_near = middle_is_near | (tiny & (e->size != 0) & (magnitude_of(e->below) < 0x1p-940));
+    const units is_last = is_exact & tiny & ~is_near, is_vague = is_near | (is_last & e->plus & e->minus);
     const units one_sign = (units)((wide){0} + 0x1p-1000) | (e->minus & INT64_MIN);
     const units either = (units)((wide){0} + TALLY_VAGUE);
-    e->part[1] = (wide)((units)middle & ~middle_is_near);
-    e->part[2] = (wide)(((units)end & ~(is_last | is_vague)) | (one_sign & is_last & ~is_vague) | (either & is_vague));
+    e->part[1] = (wide)(middle & ~middle_is_near);
     e->below = (wide)((units)e->below & ~is_near);
+    *third = (wide)((one_sign & is_last & ~is_vague) | (either & is_vague));
     *vague = is_vague;
     return ~tiny | is_far;
 }
 
-/* The parts of the group's first `count` sums, the last one rounded to odd; the first a NaN where the rest is not
- * certain. */
+/* The parts of the group's first `count` sums, the second one rounded to odd; the first a NaN where the rest is not
+ * certain: up to 2^12 terms of its size were added up, each sum of which was wrong by 2^-53 of itself at most. Of terms
+ * that are not larger than `fine` none was. */
 TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, int count, tally__batch *batch,
-                                         tally__parts parts, const int scaled) {
+                                         tally__parts parts, const double fine, const int scaled) {
+    const int some = EXPANSION_PARTS + scaled;
     _Alignas(64) double part[3][EXPANSION_GROUP];
     units lost = {0}, all_vague = {0};
 #pragma GCC unroll 4
     for (int g = 0; g < EXPANSION_VECTORS; g++) {
+        wide third = {0};
         units vague = {0};
         if (TALLY_ANY(e[g].size != 0) || (scaled && TALLY_ANY(e[g].plus | e[g].minus))) expansion_normalize(&e[g]);
-        const units is_exact = (e[g].below == 0) & (e[g].size == 0);
-        const units is_certain = (magnitude_of(e[g].below) > e[g].size * 0x1p-40) &
-                                 (magnitude_of(e[g].part[2]) <= magnitude_of(e[g].part[0]) * 0x1p-100);
+        const units is_exact = (e[g].size <= fine) & (e[g].below == 0),
+                    is_certain = magnitude_of(e[g].below) > e[g].size * 0x1p-28;
         units is_sure = is_exact | is_certain;
-        if (scaled) is_sure &= add_tiny(&e[g], is_exact, &vague);
-        const wide rest = e[g].below, last = e[g].part[2];
+        if (scaled) is_sure &= add_tiny(&e[g], is_exact, &third, &vague);
+        const wide rest = e[g].below, last = e[g].part[1];
         const units bits = (units)last, to_even = (bits & 1) - 1;                /* of tally_to_odd */
         const units up = (units)((rest > 0) == (last > 0));                      /* -1: away from 0 */
         *(wide *)(part[0] + g * WIDTH) = (wide)((units)e[g].part[0] | ~is_sure); /* a NaN */
-        *(wide *)(part[1] + g * WIDTH) = e[g].part[1];
-        *(wide *)(part[2] + g * WIDTH) = (wide)(bits + (((up & 2) - 1) & (units)(rest != 0) & to_even));
+        *(wide *)(part[1] + g * WIDTH) = (wide)(bits + (((up & 2) - 1) & (units)(rest != 0) & to_even));
+        *(wide *)(part[2] + g * WIDTH) = third;
         lost |= ~is_sure;
         all_vague |= vague;
     }
     batch->lost |= TALLY_ANY(lost);
     batch->vague |= TALLY_ANY(all_vague);
     if (batch->shortest == batch->longest && count == EXPANSION_GROUP) /* they are in order */
-        for (int p = 0; p < 3; p++) memcpy(parts[p] + order[0], part[p], sizeof part[p]);
+        for (int p = 0; p < some; p++) memcpy(parts[p] + order[0], part[p], sizeof part[p]);
     else
         for (int j = 0; j < count; j++)
-            for (int p = 0; p < 3; p++) parts[p][order[j]] = part[p][j];
+            for (int p = 0; p < some; p++) parts[p][order[j]] = part[p][j];
 }
 
 /* A group's sums, the parts of which go where `order` says. */
@@ -331,7 +339,7 @@ TALLY_INLINE TALLY_TARGET void expand_group(const int is_f64, const int kind, co
     expansions e;
     expansion_scale scales[2];
     for (int k = 0; k < EXPANSION_KINDS; k++)
-        for (int g = 0; g < EXPANSION_VECTORS; g++) e[k][g] = (expansion){{{0}, {0}, {0}}, {0}, {0}, {0}, {0}};
+        for (int g = 0; g < EXPANSION_VECTORS; g++) e[k][g] = (expansion){{{0}, {0}}, {0}, {0}, {0}, {0}};
     if (scaled) {
         scale_of(&scales[0], x, group, alone);
         if (products && x != y)
@@ -346,11 +354,11 @@ TALLY_INLINE TALLY_TARGET void expand_group(const int is_f64, const int kind, co
     add_group(e, is_f64, kind, products, x, y, group, scales, scaled);
     if (kind != NO_TERM) {
         if (alone) fold_group(e[0]);
-        end_group(e[0], order, count, batch, first, scaled);
+        end_group(e[0], order, count, batch, first, batch->fine_sum, scaled);
     }
     if (products) {
         if (alone) fold_group(e[1]);
-        end_group(e[1], order, count, batch, kind == NO_TERM ? first : second, scaled);
+        end_group(e[1], order, count, batch, kind == NO_TERM ? first : second, batch->fine_product, scaled);
     }
 }
 /* Whether lanes would idle beside the last of so many segments: it is so much longer than the others of its group, or
@@ -362,7 +370,7 @@ TALLY_INLINE bool is_better_alone(const tally__batch *batch, const int32_t *orde
     for (int k = last - count; k < last; k++) values += batch->lengths[order[k]];
     return EXPANSION_GROUP * (longest - joins * EXPANSION_ALONE) > values;
 }
-/* Three terms are three parts, in any order. */
+/* Up to three terms are parts, in any order. Gives how many parts, or 0. */
 #define TALLY_FEW_TERMS(type)                                                                                    \
     for (int s = 0; s < batch->count; s++) {                                                                     \
         const type##_anywhere *a = (const type##_anywhere *)x + s * length,                                      \
@@ -380,36 +388,38 @@ TALLY_INLINE TALLY_TARGET void few_terms(const int is_f64, const int kind, const
         TALLY_FEW_TERMS(double)
     else
         TALLY_FEW_TERMS(float)
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < (length > EXPANSION_PARTS ? length : EXPANSION_PARTS); k++)
         for (int s = k < length ? batch->count : 0; s < batch->padded; s++) {
             first[k][s] = 0;
             if (kind != NO_TERM && products) second[k][s] = 0;
         }
 }
 #undef TALLY_FEW_TERMS
-TALLY_INLINE TALLY_TARGET bool are_few_terms(const int is_f64, const int kind, const int products, const void *x,
+TALLY_INLINE TALLY_TARGET int take_few_terms(const int is_f64, const int kind, const int products, const void *x,
                                              const void *y, int64_t apart, const tally__batch *batch,
                                              tally__parts first, tally__parts second) {
-    if (apart != 1 || (is_f64 && products) || batch->shortest != batch->longest) return false;
+    if (apart != 1 || (is_f64 && products) || batch->shortest != batch->longest) return 0;
     switch (batch->longest) {
-    case 1: few_terms(is_f64, kind, products, 1, x, y, batch, first, second); return true;
-    case 2: few_terms(is_f64, kind, products, 2, x, y, batch, first, second); return true;
-    case 3: few_terms(is_f64, kind, products, 3, x, y, batch, first, second); return true;
-    default: return false;
+    case 1: few_terms(is_f64, kind, products, 1, x, y, batch, first, second); return EXPANSION_PARTS;
+    case 2: few_terms(is_f64, kind, products, 2, x, y, batch, first, second); return EXPANSION_PARTS;
+    case 3: few_terms(is_f64, kind, products, 3, x, y, batch, first, second); return 3;
+    default: return 0;
     }
 }
-TALLY_INLINE TALLY_TARGET void expand_batch(const int is_f64, const int kind, const int products, const void *x,
-                                            const void *y, int64_t apart, tally__batch *batch, tally__parts first,
-                                            tally__parts second, const int scaled) {
+TALLY_INLINE TALLY_TARGET int expand_batch(const int is_f64, const int kind, const int products, const void *x,
+                                           const void *y, int64_t apart, tally__batch *batch, tally__parts first,
+                                           tally__parts second, const int scaled) {
     int32_t order[TALLY_BATCH_MOST];
     expansion_group group;
+    const int parts = EXPANSION_PARTS + scaled,
+              few = scaled ? 0 : take_few_terms(is_f64, kind, products, x, y, apart, batch, first, second);
     int last = batch->count;
-    if (!scaled && are_few_terms(is_f64, kind, products, x, y, apart, batch, first, second)) return;
+    if (few > 0) return few;
     if (batch->shortest < batch->longest)
         order_by_length(batch, order);
     else
         for (int s = 0; s < batch->count; s++) order[s] = s;
-    for (int p = 0; p < 3; p++)
+    for (int p = 0; p < parts; p++)
         for (int s = batch->count; s < batch->padded; s++) {
             first[p][s] = 0;
             if (products && kind != NO_TERM) second[p][s] = 0;
@@ -424,15 +434,16 @@ TALLY_INLINE TALLY_TARGET void expand_batch(const int is_f64, const int kind, co
         open_group(&group, batch, apart, order + at, count);
         expand_group(is_f64, kind, products, x, y, &group, 0, order + at, count, batch, first, second, scaled);
     }
+    return parts;
 }
 
-#define TALLY_EXPANSION(type, is_f64, name, kind, products)                                                           \
-    static TALLY_TARGET void expand_##type##_##name(const void *x, const void *y, int64_t apart, tally__batch *batch, \
-                                                    tally__parts first, tally__parts second) {                        \
-        if (is_f64 && batch->scaled == TALLY_SCALED_EACH)                                                             \
-            expand_batch(is_f64, kind, products, x, y, apart, batch, first, second, 1);                               \
-        else                                                                                                          \
-            expand_batch(is_f64, kind, products, x, y, apart, batch, first, second, 0);                               \
+#define TALLY_EXPANSION(type, is_f64, name, kind, products)                                                          \
+    static TALLY_TARGET int expand_##type##_##name(const void *x, const void *y, int64_t apart, tally__batch *batch, \
+                                                   tally__parts first, tally__parts second) {                        \
+        if (is_f64 && batch->scaled == TALLY_SCALED_EACH)                                                            \
+            return expand_batch(is_f64, kind, products, x, y, apart, batch, first, second, 1);                       \
+        else                                                                                                         \
+            return expand_batch(is_f64, kind, products, x, y, apart, batch, first, second, 0);                       \
     }
 #define TALLY_EXPANSIONS(X)                       \
     X(f32, 0, value, TALLY_TERM_VALUE, 0)         \

@@ -97,7 +97,8 @@ enum {
     TALLY_BATCH_VALUES = 2048,
     TALLY_BATCH_ADDITIONS = 6,
     TALLY_PARTS = 3,
-    TALLY_PLAIN_MOST = 512
+    TALLY_PLAIN_MOST = 512,
+    TALLY_FINE_TERMS = 12 /* log2 of the terms of a segment */
 };
 /* How a batch of f64 is scaled: all of its values by one power of two; each segment as it is added up in expansions, by
  * one that leaves its largest value between 1 and 2. Of scaled terms below 2^TALLY_SCALED_LEAST only signs are kept. */
@@ -111,9 +112,11 @@ typedef struct tally__batch {
     int32_t lengths[TALLY_BATCH_MOST], longest, shortest;
     int sum_parts, product_parts; /* parts of `sums`; parts of `products`, which spreads need */
     int32_t is_f64, ddof;         /* is_f64: results are f64, else f32 */
-    int32_t lost;                 /* whether the parts of some sum are not the sum: then the first one is a NaN */
-    int32_t of_products;          /* whether `sums` are of products */
-    int32_t scaled;               /* TALLY_SCALED_...; then values are those of 2^scale_x[s] (and 2^scale_y[s]) */
+    double fine_sum,
+        fine_product;    /* the size up to which TALLY_FINE_TERMS values, and products, are added up exactly */
+    int32_t lost;        /* whether the parts of some sum are not the sum: then the first one is a NaN */
+    int32_t of_products; /* whether `sums` are of products */
+    int32_t scaled;      /* TALLY_SCALED_...; then values are those of 2^scale_x[s] (and 2^scale_y[s]) */
     int32_t scale_x[TALLY_BATCH_MOST], scale_y[TALLY_BATCH_MOST];
     int32_t vague; /* whether the last part of some sum is TALLY_VAGUE: at most as large, of unknown sign */
     int32_t sure[TALLY_BATCH_MOST], unsure; /* which results are certain; how many are not */
@@ -129,11 +132,11 @@ typedef struct tally__batch {
 typedef void tally__batch_sum(const void *x, const void *y, const tally__batch *batch, const double *anchor,
                               tally__parts parts);
 
-/* The same for any finite values, in TALLY_PARTS parts that tally_three_sum adds up. If the parts may not be the sum,
- * the first one is a NaN, and batch->lost is set. Value k of segment s lies at places[s] + k * apart, so segments may
+/* The same for any finite values, in two or three parts, whose number it gives. If the parts may not be the sum, the
+ * first one is a NaN, and batch->lost is set. Value k of segment s lies at places[s] + k * apart, so segments may
  * be columns. `second`: parts of sums of products, where both are asked for. */
-typedef void tally__batch_expand(const void *x, const void *y, int64_t apart, tally__batch *batch, tally__parts first,
-                                 tally__parts second);
+typedef int tally__batch_expand(const void *x, const void *y, int64_t apart, tally__batch *batch, tally__parts first,
+                                tally__parts second);
 
 /* The rows of values that are read next, to be prefetched: as many as there are now, `apart` bytes from each other.
  * Their values have so many bytes; 0: nothing is prefetched. */

@@ -157,6 +157,21 @@ static void test_tiny_first(void **unused) {
     now.type = TALLY_F64, now.nan = s.nan, now.data = "tiny first", now.size = VALUES;
     check(&s, in, in, &segments, VALUES / LENGTH);
 }
+/* Two values are a tie, and others decide it that fall below their digits: they add up to something that their rounded
+ * sum has another sign than, or that it does not see. */
+static void test_ties(void **unused) {
+    enum { LENGTH = 6, VALUES = 48 * LENGTH };
+    static const double ties[2][LENGTH] = {{0x1p120, 0x1p67, 1, 0x1.8p-54, -1, -0x1p-60},
+                                           {0x1p120, 0x1p67, 1, 0x1p-60, -1, 0}};
+    const subject s = {TALLY_SUM, TALLY_F64, TALLY_NAN_PROPAGATE, 0, TALLY_BEST};
+    double x[VALUES];
+    (void)unused;
+    for (int i = 0; i < VALUES; i++) x[i] = ties[i / LENGTH % 2][i % LENGTH];
+    const tally_segments segments = tally_rows(VALUES / LENGTH, LENGTH, 1);
+    const tally_array in = tally_in(x, TALLY_F64, VALUES);
+    now.type = TALLY_F64, now.nan = s.nan, now.data = "ties", now.size = VALUES;
+    check(&s, in, in, &segments, VALUES / LENGTH);
+}
 static void test_wholes(void **unused) {
     static const int64_t most[] = {20, 1100, 4200, 30000};
     uint64_t random = seed + 1;
@@ -233,7 +248,7 @@ static void test_flag(void **unused) {
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_tiny_first),
-                                       cmocka_unit_test(test_wholes), cmocka_unit_test(test_overflow),
-                                       cmocka_unit_test(test_flag)};
+                                       cmocka_unit_test(test_ties),     cmocka_unit_test(test_wholes),
+                                       cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
