@@ -16,7 +16,7 @@ import textwrap
 import report
 import results_chart
 from results_cpu import CASE_TITLES, PEERS, cpu_cache, cpu_exact, cpu_segments, cpu_whole
-from results_gpu import CUTS, compiling, faster, gpu_exact, gpu_rows, gpu_segment_rows, gpu_segments, gpu_sizes
+from results_gpu import DISTRIBUTIONS, compiling, faster, gpu_exact, gpu_rows, gpu_segment_rows, gpu_segments, gpu_sizes
 from results_gpu import gpu_whole
 from results_runs import OUTLIER, ROOT, beside, load, matrix_of, number, path, shares, source, table
 
@@ -166,7 +166,7 @@ def page():
 def front():
     """[(name, Tally, Tally fast, {peer: share})] of the README."""
     whole = {(labels["op"], labels["type"]): of for labels, of, _ in shares(load("cpu")["records"], "whole")}
-    cut = {
+    segments = {
         (labels["op"], labels["type"], labels["case"], labels["form"]): of
         for labels, of, _ in shares(load("cpu segments")["records"], "segments")
     }
@@ -179,7 +179,7 @@ def front():
     for case in ("3", "10..50"):
         add(
             f"CPU, sum f32, segments of {CASE_TITLES[case]}".replace(" values", "").replace(" each", ""),
-            cut["sum", "f32", case, "offsets i32"],
+            segments["sum", "f32", case, "offsets i32"],
             PEERS,
         )
     gpu = {}
@@ -237,7 +237,7 @@ def made():
     _, after = rest.split(MARKS[1])
     return {
         ROOT / "docs" / "results.md": page(),
-        ROOT / "docs" / "speed.svg": results_chart.draw(gpu_segment_rows(), CUTS),
+        ROOT / "docs" / "speed.svg": results_chart.draw(gpu_segment_rows(), DISTRIBUTIONS),
         readme: before + MARKS[0] + front_text() + MARKS[1] + after,
     }
 

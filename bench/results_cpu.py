@@ -57,14 +57,14 @@ def cpu_segments():
     rows, found = [], []
     for case in CASES:
         row = [CASE_TITLES.get(case, case)]
-        for title, (op, type, cut), who in columns:
-            by, outlier = of.get((op, type, case, cut), ({}, False))
+        for title, (op, type, form), who in columns:
+            by, outlier = of.get((op, type, case, form), ({}, False))
             row.append(number(by.get(who)) + (" (†)" if outlier and who in by else ""))
             if who in ("tally", "tally fast") and who in by and not outlier and op == "sum":
                 found.append(
                     (
                         f"{op} {type} {who.replace('tally', '').strip() or 'exact'}, {CASE_TITLES.get(case, case)}, "
-                        f"{cut}".replace("segment ids", "ids"),
+                        f"{form}".replace("segment ids", "ids"),
                         by[who],
                     )
                 )

@@ -48,7 +48,7 @@ def gpu_sizes():
     return [table(["sum of f32", "plain read", "Tally", "Tally fast", "CUB", "PyTorch"], rows), text, source_gpu()]
 
 
-CUTS = {
+DISTRIBUTIONS = {
     "one": "one",
     "10 to 50": "10 to 50",
     "=3": "all 3",
@@ -78,17 +78,17 @@ def gpu_segments():
         name = f"{who.replace('tally', 'Tally')}, {what}, {form.replace('segment ids', 'ids')}"
         if who == "tally" and op in ("sum", "mean"):
             name = name.replace("Tally", "Tally fast")
-        rows.append([name, *(number(of.get(cut)) for cut in CUTS)])
+        rows.append([name, *(number(of.get(distribution)) for distribution in DISTRIBUTIONS)])
         if who.startswith("tally") and op in ("sum", "argmin") and form.startswith("offsets"):
             found += [
-                (f"{what}{' exact' if 'exact' in who else ''}, {form}, {CUTS[cut]}", of[cut])
-                for cut in CUTS
-                if cut in of
+                (f"{what}{' exact' if 'exact' in who else ''}, {form}, {DISTRIBUTIONS[distribution]}", of[distribution])
+                for distribution in DISTRIBUTIONS
+                if distribution in of
             ]
     text = path("gpu segments").with_suffix(".md").read_text()
     command, commit = re.search(r"`(bench_segments [^`]+)`.*? on ([0-9a-f]{7});", text).groups()
     return [
-        table(["2^28 values", *CUTS.values()], rows),
+        table(["2^28 values", *DISTRIBUTIONS.values()], rows),
         missed(0.90, found),
         source("gpu segments", "NVIDIA H200", date_of("gpu segments"), commit, command),
     ]

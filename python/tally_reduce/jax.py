@@ -145,14 +145,14 @@ def segment_softmax(
     by, index = _operators.choose_index(segment_ids, lengths, offsets)
     (axis,) = _operators.axes_of(axis, data.ndim)
     index, segments = _index(index, by, num_segments, data.shape[axis])
-    cut = {by: index, "indices_are_sorted": indices_are_sorted, "axis": axis}
+    segmentation = {by: index, "indices_are_sorted": indices_are_sorted, "axis": axis}
     if by == "segment_ids":
-        cut["num_segments"] = segments
+        segmentation["num_segments"] = segments
     ids = _ids(index, by, data.shape[axis], segments)
     wide = data.astype(jnp.promote_types(data.dtype, jnp.float32))
-    largest = segment_reduce(jax.lax.stop_gradient(wide), "max", **cut)
+    largest = segment_reduce(jax.lax.stop_gradient(wide), "max", **segmentation)
     exponentials = jnp.exp(wide - _spread(largest, ids, axis))
-    sums = segment_reduce(exponentials, "sum", **cut)
+    sums = segment_reduce(exponentials, "sum", **segmentation)
     return (exponentials / _spread(sums, ids, axis)).astype(data.dtype)
 
 
@@ -246,19 +246,19 @@ def _segment_backward(options, saved, grad):
     data, result, like, index = saved
     (axis,) = options.axes
     ids = _ids(index, options.by, like.shape[axis], options.segments)
-    cut = {options.by: index}
+    segmentation = {options.by: index}
     if options.by.endswith("_ids"):
-        cut = {"segment_ids": index, "num_segments": options.segments, "out_of_range": options.out_of_range,
+        segmentation = {"segment_ids": index, "num_segments": options.segments, "out_of_range": options.out_of_range,
                "indices_are_sorted": options.by == "segment_ids"}  # fmt: skip
 
     def counts():
         along = [options.segments if k == axis else 1 for k in range(len(like.shape))]
-        return segment_reduce(jnp.ones(like.shape[axis], bool), "count", **cut).reshape(along)
+        return segment_reduce(jnp.ones(like.shape[axis], bool), "count", **segmentation).reshape(along)
 
     return _gradient(
         options, data, result, like, grad,
         total=lambda op, values: segment_reduce(values, op, axis=axis, nan=options.nan, accuracy=options.accuracy,
-                                                **cut),
+                                                **segmentation),
         spread=lambda results: _spread(results, ids, axis),
         counts=counts,
     ), None  # fmt: skip

@@ -106,13 +106,13 @@ def segment_softmax(
     [0.5, 0.5, 1.0]
     """
     by, index = _operators.choose_index(segment_ids, lengths, offsets)
-    cut = {by: index, "num_segments": num_segments, "indices_are_sorted": indices_are_sorted, "axis": axis}
+    segmentation = {by: index, "num_segments": num_segments, "indices_are_sorted": indices_are_sorted, "axis": axis}
     wide = data.to(torch.promote_types(data.dtype, torch.float32))
-    largest = segment_reduce(wide.detach(), "max", **cut)
+    largest = segment_reduce(wide.detach(), "max", **segmentation)
     (axis,) = _operators.axes_of(axis, data.ndim)
     ids = _ids(torch.as_tensor(index), by, data.shape[axis], largest.shape[axis], data.device)
     exponentials = torch.exp(wide - _spread(largest, ids, axis))
-    sums = segment_reduce(exponentials, "sum", **cut)
+    sums = segment_reduce(exponentials, "sum", **segmentation)
     return (exponentials / _spread(sums, ids, axis)).to(data.dtype)
 
 
@@ -271,16 +271,17 @@ def _segment_backward(ctx, grad):
     op, _, by, segments, axis, _, ddof, _, _, indices_are_sorted, out_of_range = ctx.call
     index = ctx.saved_tensors[-1]
     ids = _ids(index, by, ctx.shape[axis], segments, grad.device)
-    cut = {by: index, "num_segments": segments, "indices_are_sorted": indices_are_sorted, "out_of_range": out_of_range}
+    segmentation = {by: index, "num_segments": segments, "indices_are_sorted": indices_are_sorted,
+                    "out_of_range": out_of_range}  # fmt: skip
     along = [segments if k == axis else 1 for k in range(len(ctx.shape))]
 
     def counts():
         present = torch.ones(ctx.shape[axis], dtype=torch.bool, device=grad.device)
-        return segment_reduce(present, "count", **cut).reshape(along)
+        return segment_reduce(present, "count", **segmentation).reshape(along)
 
     x = _gradient(
         ctx, grad, op, ddof, lambda results: results,
-        total=lambda op, values: segment_reduce(values, op, axis=axis, **cut, **ctx.words),
+        total=lambda op, values: segment_reduce(values, op, axis=axis, **segmentation, **ctx.words),
         spread=lambda results: _spread(results, ids, axis),
         counts=counts,
     )  # fmt: skip

@@ -34,8 +34,7 @@ typedef struct device_entry {
     bool is_open;
     kernel_entry *kernels;
     scratch_entry *scratch;
-    scratch_entry
-        *captured; /* of launches in graphs: nothing is ever looked up among them, and there may be thousands */
+    scratch_entry *captured; /* of launches in graphs: there may be thousands, among which nothing is looked up */
 } device_entry;
 
 /* By platform (NVIDIA's first) and ordinal. Whoever reads or changes the lists holds the lock; a kernel is compiled
@@ -57,6 +56,10 @@ tally_status tally__gpu_check(const tally__driver *driver, int error, const char
 
 /* ---- opening ---- */
 
+static tally_status ask(const tally__gpu *gpu, int attribute, const char *what, int *value) {
+    return tally__gpu_check(gpu->driver, gpu->driver->device_attribute(value, attribute, gpu->device), what);
+}
+
 static tally_status retain(device_entry *entry, const tally__platform *platform, const tally__driver *driver,
                            int ordinal) {
     tally__gpu *gpu = &entry->gpu;
@@ -68,20 +71,14 @@ static tally_status retain(device_entry *entry, const tally__platform *platform,
                 "there is no GPU %d: the driver has %d, counted from 0", ordinal, count);
     *gpu = (tally__gpu){.platform = platform, .driver = driver, .ordinal = ordinal};
     TALLY_TRY(tally__gpu_check(driver, driver->device_get(&gpu->device, ordinal), "be opened"));
-    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&major, TALLY_CU_DEVICE_MAJOR, gpu->device),
-                               "tell its architecture"));
-    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&minor, TALLY_CU_DEVICE_MINOR, gpu->device),
-                               "tell its architecture"));
-    TALLY_TRY(tally__gpu_check(
-        driver, driver->device_attribute(&gpu->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, gpu->device),
-        "tell its multiprocessors"));
-    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&shared, TALLY_CU_DEVICE_SHARED_OPT_IN, gpu->device),
-                               "tell its shared memory"));
+    TALLY_TRY(ask(gpu, TALLY_CU_DEVICE_MAJOR, "tell its architecture", &major));
+    TALLY_TRY(ask(gpu, TALLY_CU_DEVICE_MINOR, "tell its architecture", &minor));
+    TALLY_TRY(ask(gpu, TALLY_CU_DEVICE_MULTIPROCESSORS, "tell its multiprocessors", &gpu->multiprocessors));
+    TALLY_TRY(ask(gpu, TALLY_CU_DEVICE_SHARED_OPT_IN, "tell its shared memory", &shared));
     gpu->shared_bytes = shared;
     gpu->sm = 10 * major + minor;
-    gpu->tile_buffers = gpu->sm >= 90 && shared >= ENOUGH_SHARED
-                            ? TALLY_MOST_BUFFERS
-                            : 1; /* one behind the other, it copies none while it reduces another */
+    /* With one buffer a block does not copy a tile while it reduces another. */
+    gpu->tile_buffers = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_BUFFERS : 1;
     TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later",
                 ordinal, major, minor);
     TALLY_TRY(tally__gpu_check(driver, driver->context_retain(&gpu->context, gpu->device), "make its context"));
@@ -149,8 +146,8 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
             driver,
             driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)loaded->shared_bytes),
             "give a kernel shared memory"));
-    if (unit->form == TALLY_FORM_FLAT || unit->form == TALLY_FORM_PREFIX ||
-        unit->form == TALLY_FORM_WIDE) /* or some devices give shared memory to one block alone */
+    /* Some devices give shared memory to one block alone if they are not asked. */
+    if (unit->form == TALLY_FORM_FLAT || unit->form == TALLY_FORM_PREFIX || unit->form == TALLY_FORM_WIDE)
         TALLY_TRY(tally__gpu_check(driver,
                                    driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100),
                                    "give a kernel shared memory"));
@@ -339,7 +336,8 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *context, tally__cu_
     return status;
 }
 
-/* Of a context, NULL: of all; only what was given, or everything: then the device's context is current. */
+/* Forgets the memory of a context, or of all with NULL: only what was given, or the library's own as well, for which
+ * the device's context must be current. */
 static void forget_in(const device_entry *device, scratch_entry **place, const void *context, bool only_given) {
     while (*place != NULL) {
         scratch_entry *entry = *place;

@@ -112,10 +112,12 @@ static void unlock(pthread_mutex_t *const *locked) { pthread_mutex_unlock(*locke
 #define BEGIN(error) \
     LOCKED;          \
     REQUIRE(!fails(), error)
-/* As most calls: the driver is initialized and the calling thread has a context. */
-#define BEGIN_IN_CONTEXT(error)            \
-    BEGIN(error);                          \
-    REQUIRE(initialized, NOT_INITIALIZED); \
+/* As calls that need an initialized driver; and as most, which need a context of the calling thread, too. */
+#define BEGIN_INITIALIZED(error) \
+    BEGIN(error);                \
+    REQUIRE(initialized, NOT_INITIALIZED)
+#define BEGIN_IN_CONTEXT(error) \
+    BEGIN_INITIALIZED(error);   \
     REQUIRE(pushed > 0, INVALID_CONTEXT)
 /* As those that release something, which they do even when they fail: a real driver then reports what failed before. */
 #define BEGIN_RELEASE()                                       \
@@ -165,23 +167,20 @@ static int driver_version(int *version) {
 }
 
 static int device_count(int *count) {
-    BEGIN(UNKNOWN);
-    REQUIRE(initialized, NOT_INITIALIZED);
+    BEGIN_INITIALIZED(UNKNOWN);
     *count = 1;
     return TALLY_CU_SUCCESS;
 }
 
 static int device_get(tally__cu_device *device, int ordinal) {
-    BEGIN(TALLY_CU_INVALID_DEVICE);
-    REQUIRE(initialized, NOT_INITIALIZED);
+    BEGIN_INITIALIZED(TALLY_CU_INVALID_DEVICE);
     REQUIRE(ordinal == 0, TALLY_CU_INVALID_DEVICE);
     *device = 0;
     return TALLY_CU_SUCCESS;
 }
 
 static int device_name(char *name, int length, tally__cu_device device) {
-    BEGIN(TALLY_CU_INVALID_DEVICE);
-    REQUIRE(initialized, NOT_INITIALIZED);
+    BEGIN_INITIALIZED(TALLY_CU_INVALID_DEVICE);
     REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
     REQUIRE(length > 0, TALLY_CU_INVALID_VALUE);
     snprintf(name, (size_t)length, "simt");
@@ -189,8 +188,7 @@ static int device_name(char *name, int length, tally__cu_device device) {
 }
 
 static int device_memory(size_t *bytes, tally__cu_device device) {
-    BEGIN(TALLY_CU_INVALID_DEVICE);
-    REQUIRE(initialized, NOT_INITIALIZED);
+    BEGIN_INITIALIZED(TALLY_CU_INVALID_DEVICE);
     REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
     *bytes = DEVICE_BYTES;
     return TALLY_CU_SUCCESS;
@@ -199,8 +197,7 @@ static int device_memory(size_t *bytes, tally__cu_device device) {
 /* Kernels that wait for other blocks count on multiprocessors * resident blocks of them at once: the machine runs as
  * many. */
 static int device_attribute(int *value, int attribute, tally__cu_device device) {
-    BEGIN(TALLY_CU_INVALID_VALUE);
-    REQUIRE(initialized, NOT_INITIALIZED);
+    BEGIN_INITIALIZED(TALLY_CU_INVALID_VALUE);
     REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
     switch (attribute) {
     case TALLY_CU_DEVICE_MAX_SHARED_PER_BLOCK: *value = TALLY_SIMT_SHARED_BYTES; break;
@@ -219,8 +216,7 @@ static int device_attribute(int *value, int attribute, tally__cu_device device) 
 }
 
 static int context_retain(tally__cu_context *context, tally__cu_device device) {
-    BEGIN(TALLY_CU_OUT_OF_MEMORY);
-    REQUIRE(initialized, NOT_INITIALIZED);
+    BEGIN_INITIALIZED(TALLY_CU_OUT_OF_MEMORY);
     REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
     retained++;
     *context = &primary;
@@ -236,8 +232,7 @@ static int context_release(tally__cu_device device) {
 }
 
 static int context_push(tally__cu_context context) {
-    BEGIN(INVALID_CONTEXT);
-    REQUIRE(initialized, NOT_INITIALIZED);
+    BEGIN_INITIALIZED(INVALID_CONTEXT);
     REQUIRE(context == &primary && retained > 0 && pushed < MOST_CONTEXTS, INVALID_CONTEXT);
     pushed++;
     return TALLY_CU_SUCCESS;
@@ -472,8 +467,7 @@ static int fill(tally__cu_address address, unsigned char byte, size_t bytes, tal
 
 /* A pointer that it does not know is no error: each attribute is then 0. */
 static int pointer_attributes(unsigned count, int *attributes, void **values, tally__cu_address pointer) {
-    BEGIN(TALLY_CU_INVALID_VALUE);
-    REQUIRE(initialized, NOT_INITIALIZED);
+    BEGIN_INITIALIZED(TALLY_CU_INVALID_VALUE);
     const bool known = allocation_of(pointer) != NULL;
     for (unsigned i = 0; i < count; i++) switch (attributes[i]) {
         case TALLY_CU_POINTER_CONTEXT: *(tally__cu_context *)values[i] = known ? &primary : NULL; break;
