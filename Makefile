@@ -33,6 +33,7 @@ check: ## set up, build, and run every test
 
 generated: ## write again the pages, pictures and test data that are made of the tables and sources; look at the diff
 	tools/setup.sh check
+	tools/names.py
 	cmake -S . -B $(BUILD) -DTALLY_TESTS=ON -DTALLY_SIMT_COMPILER="$$(command -v clang)" $(CMAKE_FLAGS)
 	cmake --build $(BUILD) -j $(JOBS) --target tally_cli tally_simt test_state_file
 	tools/generate.sh $(BUILD)

@@ -137,19 +137,27 @@ TALLY_FN void tally_put16(char *p, const tally_quad *q) {
     tally__simt->before_load16(p);
     __builtin_memcpy(p, q->w, sizeof q->w);
 }
+/* Copies arrive when they are awaited, and not before. */
+TALLY_FN void tally_begin_copy(int32_t bytes, void *to, const void *p) {
+    tally__simt->begin_copy(to, p, bytes);
+    __builtin_memset(to, 0xA5, (size_t)bytes);
+}
+TALLY_FN void tally_await_copies(int32_t groups) {
+    for (const tally__simt_copy *next; (next = tally__simt->next_copy(groups)) != NULL;)
+        __builtin_memcpy(next->to, next->from, (size_t)next->bytes);
+}
 TALLY_FN void tally_copy16(void *to, const char *p) {
     tally__simt->before_load16(p);
     tally__simt->before_load16(to);
-    __builtin_memcpy(to, p, 16);
+    tally_begin_copy(16, to, p);
 }
-TALLY_FN void tally_copied(void) {}
-#define TALLY_COPY_AGAIN(bytes, to, p) tally_copy_now(bytes, (char *)(to), p)
-#define TALLY_END_COPIES() ((void)0)
-#define TALLY_AWAIT_COPIES(groups) ((void)0)
-TALLY_FN void tally_copy_now(uint32_t bytes, char *to, const char *p) {
-    if (((uint64_t)to | (uint64_t)p) % bytes != 0) tally__simt->before_load16((const char *)1); /* it says so */
-    __builtin_memcpy(to, p, bytes);
+TALLY_FN void tally_copied(void) {
+    tally__simt->end_copies();
+    tally_await_copies(0);
 }
+#define TALLY_COPY_AGAIN(bytes, to, p) tally_begin_copy((int32_t)(bytes), to, p)
+#define TALLY_END_COPIES() tally__simt->end_copies()
+#define TALLY_AWAIT_COPIES(groups) tally_await_copies(groups)
 TALLY_FN uint32_t tally_reverse(uint32_t n, int32_t bits) {
     uint32_t reversed = 0;
     for (int32_t b = 0; b < bits; b++) reversed = reversed << 1 | (n >> b & 1);
@@ -178,7 +186,10 @@ TALLY_FN void tally_mbarrier_expect(tally_mbarrier *mbarrier,
 }
 TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t stays, tally_mbarrier *mbarrier) {
     (void)stays;
-    for (int32_t b = 0; b < bytes; b += 16) tally_copy16((char *)to + b, from + b);
+    for (int32_t b = 0; b < bytes; b += 16) {
+        const tally_quad quad = tally_load16(from + b);
+        tally_put16((char *)to + b, &quad);
+    }
     tally_fence();
     __atomic_fetch_sub(&mbarrier->bytes, bytes, __ATOMIC_RELAXED);
     tally__simt->wake(mbarrier);

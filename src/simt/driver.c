@@ -83,6 +83,15 @@ static int64_t length_of(const thing *list) {
     return length;
 }
 
+/* Exactly as much as asked for where the address sanitizer looks behind it, elsewhere with a canary there. */
+static size_t behind(void) {
+#ifdef TALLY_SIMT_ASAN
+    return 0;
+#else
+    return CANARY_BYTES;
+#endif
+}
+
 /* The allocation that has this byte, or NULL. */
 static allocation *allocation_of(tally__cu_address address) {
     for (thing *t = allocations; t != NULL; t = t->next) {
@@ -94,6 +103,16 @@ static allocation *allocation_of(tally__cu_address address) {
 static bool is_device_memory(tally__cu_address address, size_t bytes) {
     const allocation *a = allocation_of(address);
     return a != NULL && bytes <= a->bytes - (address - (uintptr_t)a->start);
+}
+
+/* For launches, which hold the lock. */
+static bool is_inside(const void *p, size_t bytes) {
+    for (const thing *t = allocations; t != NULL; t = t->next) {
+        const allocation *a = (const allocation *)t;
+        const uintptr_t at = (uintptr_t)p - (uintptr_t)a->start;
+        if (at < a->bytes + behind()) return at <= a->bytes && bytes <= a->bytes - at;
+    }
+    return true;
 }
 
 /* ---- what every call begins with ---- */
@@ -385,15 +404,6 @@ static int capture_mode(int *mode) {
 
 /* ---- memory ---- */
 
-/* Exactly as much as asked for where the address sanitizer looks behind it, elsewhere with a canary there. */
-static size_t behind(void) {
-#ifdef TALLY_SIMT_ASAN
-    return 0;
-#else
-    return CANARY_BYTES;
-#endif
-}
-
 static bool canary_lives(const allocation *a) {
     for (size_t i = 0; i < behind(); i++)
         if ((unsigned char)a->start[a->bytes + i] != CANARY) return false;
@@ -514,8 +524,8 @@ static int launch(const tally__cu_launch *how, tally__cu_function function, void
             TALLY_CU_INVALID_VALUE);
     REQUIRE(fits(function, how->shared_bytes) && is_known(how) && parameters != NULL && extra == NULL,
             TALLY_CU_INVALID_VALUE);
-    job = (tally__simt_job){function->name,    function->entry,   (int)how->grid_x,
-                            (int)how->block_x, how->shared_bytes, parameters[0]};
+    job = (tally__simt_job){function->name,    function->entry, (int)how->grid_x, (int)how->block_x,
+                            how->shared_bytes, parameters[0],   is_inside};
     error = tally__simt_launch(&job, launch_sentence, sizeof launch_sentence);
     return error != TALLY_CU_SUCCESS ? error : check_canaries(function->name);
 }

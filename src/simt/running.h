@@ -42,6 +42,13 @@ typedef struct warp {
     int turn;
 } warp;
 
+/* A thread's copies that are on their way, in the order in which they began. */
+enum { MOST_COPIES = 64 };
+typedef struct copies {
+    int32_t begun, done, groups; /* those that ended: groups */
+    tally__simt_copy of[MOST_COPIES];
+} copies;
+
 typedef struct object {
     const char *site;
     char *start;
@@ -57,6 +64,7 @@ typedef struct block {
     int turn;
     warp warps[MOST_WARPS];
     thread members[TALLY_SIMT_MOST_THREADS];
+    copies copies[TALLY_SIMT_MOST_THREADS];
     int object_count;
     object objects[MOST_OBJECTS];
     size_t shared_bytes;
@@ -106,6 +114,9 @@ void tally__machine_fence(void);
 void tally__machine_before_atomic(const void *p, size_t bytes);
 void tally__machine_before_fresh(const void *p);
 void tally__machine_before_load16(const void *p);
+void tally__machine_begin_copy(void *to, const void *from, int32_t bytes);
+void tally__machine_end_copies(void);
+const tally__simt_copy *tally__machine_next_copy(int32_t groups);
 void tally__machine_sleep(const void *p);
 void tally__machine_wake(const void *p);
 void *tally__machine_shared(size_t bytes, size_t alignment, const char *site);

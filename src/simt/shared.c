@@ -30,10 +30,38 @@ void tally__machine_before_fresh(const void *p) {
     TALLY_ACQUIRE(&tally__machine.fence);
 }
 
+static void check_end(const void *p, size_t bytes, const char *what) {
+    if (tally__machine.job->is_inside != NULL && !tally__machine.job->is_inside(p, bytes))
+        tally__machine_fail("%s at %p goes on behind what was allocated", what, p);
+}
+
 void tally__machine_before_load16(const void *p) {
     check_alignment(p, sizeof(tally_quad), "a 16-byte load");
+    check_end(p, sizeof(tally_quad), "a 16-byte load");
     tally__machine.counters.loads16++;
     tally__simt_seen(TALLY_SIMT_READ, p, sizeof(tally_quad), "a 16-byte load");
+}
+
+/* ---- copies on their way ---- */
+
+static copies *copies_of(const thread *t) { return &t->block->copies[t->place.thread]; }
+
+void tally__machine_begin_copy(void *to, const void *from, int32_t bytes) {
+    copies *mine = copies_of(tally__machine.now);
+    check_alignment(to, (size_t)bytes, "a copy to shared memory");
+    check_alignment(from, (size_t)bytes, "a copy");
+    check_end(from, (size_t)bytes, "a copy");
+    if (mine->begun - mine->done == MOST_COPIES)
+        tally__machine_fail("more than %d copies of a thread are on their way", MOST_COPIES);
+    mine->of[mine->begun++ % MOST_COPIES] = (tally__simt_copy){to, from, bytes, mine->groups};
+}
+void tally__machine_end_copies(void) { copies_of(tally__machine.now)->groups++; }
+const tally__simt_copy *tally__machine_next_copy(int32_t groups) {
+    copies *mine = copies_of(tally__machine.now);
+    const tally__simt_copy *next = &mine->of[mine->done % MOST_COPIES];
+    if (mine->done == mine->begun || next->group >= mine->groups - groups) return NULL;
+    mine->done++;
+    return next;
 }
 
 void tally__machine_sleep(const void *p) {

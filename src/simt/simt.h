@@ -81,6 +81,8 @@ typedef struct tally__simt_job {
     int blocks, threads;
     size_t shared_bytes; /* bytes of shared memory that each block is given */
     const void *work;
+    /* Whether so many bytes from p on are of one allocation, if p is of any; or NULL. */
+    bool (*is_inside)(const void *p, size_t bytes);
 } tally__simt_job;
 /* Runs it to the end: 0, or TALLY_CU_LAUNCH_FAILED or TALLY_CU_OUT_OF_MEMORY and a sentence. Launches of several OS
  * threads wait for one another. */

@@ -22,6 +22,13 @@ typedef struct tally__simt_place {
     int32_t thread, threads, block, blocks;
 } tally__simt_place;
 
+/* A copy on its way to shared memory: what its place holds is anything until its thread awaits it. */
+typedef struct tally__simt_copy {
+    void *to;
+    const void *from;
+    int32_t bytes, group; /* the group that it is of */
+} tally__simt_copy;
+
 typedef struct tally__simt_words {
     const tally__simt_place
         *here;      /* of the running thread. All fibers run in one OS thread at a time, whichever that is. */
@@ -34,6 +41,11 @@ typedef struct tally__simt_words {
     void (*before_atomic)(const void *p, size_t bytes);
     void (*before_fresh)(const void *p);
     void (*before_load16)(const void *p);
+    /* The running thread's copies: one more; those so far are a group; the next that is done once all groups but so
+     * many are, NULL if none is left. */
+    void (*begin_copy)(void *to, const void *from, int32_t bytes);
+    void (*end_copies)(void);
+    const tally__simt_copy *(*next_copy)(int32_t groups);
     /* The running thread stops, until a thread of its block wakes all that wait for what lies there. */
     void (*sleep)(const void *p);
     void (*wake)(const void *p);

@@ -15,21 +15,23 @@
     X(test_place)        \
     X(test_warp)         \
     X(test_barrier)      \
-    X(test_warp_barrier) X(test_mbarriers) X(test_atomics) X(test_load16) X(test_last_block) X(test_chain) X(test_swaps)
-#define WRONG_KERNELS(X)                                                                                     \
-    X(test_missing_barrier)                                                                                  \
-    X(test_missing_second_barrier)                                                                           \
-    X(test_missing_warp_barrier)                                                                             \
-    X(test_missing_fence)                                                                                    \
-    X(test_barrier_in_branch)                                                                                \
-    X(test_two_barriers)                                                                                     \
-    X(test_ended_lane)                                                                                       \
-    X(test_vote_of_ended_lane)                                                                               \
-    X(test_absent_lane)                                                                                      \
-    X(test_two_shuffles)                                                                                     \
-    X(test_deadlock) X(test_livelock) X(test_atomic_livelock) X(test_misaligned_load) X(test_shared_overrun) \
-        X(test_too_much_shared) X(test_stranger) X(test_closed_mbarrier) X(test_no_shared) X(test_read_tail) \
-            X(test_write_tail)
+    X(test_warp_barrier) \
+    X(test_mbarriers) X(test_atomics) X(test_load16) X(test_copies) X(test_last_block) X(test_chain) X(test_swaps)
+#define WRONG_KERNELS(X)                                                                                            \
+    X(test_missing_barrier)                                                                                         \
+    X(test_missing_second_barrier)                                                                                  \
+    X(test_missing_warp_barrier)                                                                                    \
+    X(test_missing_fence)                                                                                           \
+    X(test_barrier_in_branch)                                                                                       \
+    X(test_two_barriers)                                                                                            \
+    X(test_ended_lane)                                                                                              \
+    X(test_vote_of_ended_lane)                                                                                      \
+    X(test_absent_lane)                                                                                             \
+    X(test_two_shuffles)                                                                                            \
+    X(test_deadlock)                                                                                                \
+    X(test_livelock) X(test_atomic_livelock) X(test_misaligned_load) X(test_shared_overrun) X(test_too_much_shared) \
+        X(test_stranger) X(test_closed_mbarrier) X(test_no_shared) X(test_read_tail) X(test_write_tail)             \
+            X(test_load_tail) X(test_copy_tail)
 
 static const tally__driver *driver; /* as tests call it */
 static tally__cu_context context;

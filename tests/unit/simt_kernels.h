@@ -127,6 +127,24 @@ TALLY_ENTRY(test_load16, test_work, 1) {
     words(work.result)[number()] = q.w[0] + q.w[1] * 3 + q.w[2] * 5 + q.w[3] * 7;
 }
 
+/* A thread's two copies, of a group each: what it sees of them once it awaits all groups but one, and then all. */
+typedef struct two_quads {
+    tally_quad of[MOST_THREADS][2];
+} two_quads;
+TALLY_ENTRY(test_copies, test_work, 1) {
+    TALLY_SHARED(two_quads, shared);
+    uint32_t *const out = words(work.result) + 4 * number();
+    tally_quad *const own = shared->of[tally_thread()];
+    for (int32_t k = 0; k < 2; k++) {
+        TALLY_COPY_AGAIN(16, &own[k], work.x + 16 * number());
+        TALLY_END_COPIES();
+    }
+    TALLY_AWAIT_COPIES(1);
+    out[0] = own[0].w[1], out[1] = own[1].w[1];
+    tally_copied();
+    out[2] = own[0].w[1], out[3] = own[1].w[1];
+}
+
 /* Blocks leave sums; the last one adds them. */
 TALLY_ENTRY(test_last_block, test_work, 1) {
     TALLY_SHARED(words_of_block, sum);
@@ -307,6 +325,15 @@ TALLY_ENTRY(test_too_much_shared, test_work, 1) {
     TALLY_SHARED(half, b);
     a->bytes[0] = b->bytes[0] = 0;
     words(work.result)[number()] = (uint32_t)a->bytes[0];
+}
+
+/* Loads, or copies, 16 bytes of which the last 8 are behind what was allocated. */
+TALLY_ENTRY(test_load_tail, test_work, 1) { words(work.result)[number()] = tally_load16(work.x + 32).w[0]; }
+TALLY_ENTRY(test_copy_tail, test_work, 1) {
+    TALLY_SHARED(two_quads, shared);
+    tally_copy16(&shared->of[0][0], work.x + 32);
+    tally_copied();
+    words(work.result)[number()] = shared->of[0][0].w[0];
 }
 
 /* Reads, or writes, the value behind the last. */

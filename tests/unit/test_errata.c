@@ -32,7 +32,7 @@ static int32_t *output(const test_work *work) { return (int32_t *)work->result; 
 static bool run(tally__simt_entry *entry, int blocks, int threads, test_work work, const char *schedule,
                 char sentence[400]) {
     tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
-    const tally__simt_job job = {"erratum", entry, blocks, threads, 0, &work};
+    const tally__simt_job job = {"erratum", entry, blocks, threads, 0, &work, NULL};
     assert_true(tally__simt_parse(schedule, &settings));
     settings.patience = 100000;
     tally__simt_configure(&settings);

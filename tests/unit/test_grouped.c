@@ -164,6 +164,27 @@ static void test_many(void **state) {
     }
 }
 
+/* Few features: more values than the buffer of a thread has room for, in segments that fit it. */
+static void test_full_buffers(void **state) {
+    enum { SEGMENTS = 40, LENGTH = 1500, INNER = 2 };
+    const subject s = {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST};
+    grouped p = {.form = 4, .vectors = SEGMENTS * LENGTH, .inner = INNER, .count = SEGMENTS};
+    int32_t *const ids = scratch(INDEX, SEGMENTS * LENGTH * sizeof *ids);
+    (void)state;
+    p.begins = scratch(BEGINS, (MOST_SEGMENTS + 1) * 8);
+    p.members = malloc(SEGMENTS * LENGTH * sizeof *p.members);
+    for (int64_t q = 0; q <= SEGMENTS; q++) p.begins[q] = q * LENGTH;
+    for (int64_t i = 0; i < SEGMENTS * LENGTH; i++) {
+        ids[i] = (int32_t)(i % SEGMENTS);
+        p.members[i % SEGMENTS * LENGTH + i / SEGMENTS] = i;
+    }
+    p.segments = tally_features(tally_unsorted_ids(ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED), INNER);
+    now = (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .segments = "full buffers", .outer = p.count};
+    for (int threads = 1; threads <= 2; threads++)
+        compare(&p, &s, TALLY_BACKEND_CPU, threads, CANCELLATION + DATA_CLASSES);
+    free(p.members);
+}
+
 /* Its order shows: the grouping must be a stable one. */
 static void test_own_operators(void **state) {
     uint64_t random = seed + 2;
@@ -209,7 +230,7 @@ static void test_refused(void **state) {
     const int64_t begins[] = {0, 5, 12}, ends[] = {3, 5, 12}, before[] = {3, 4, 12}, beyond[] = {3, 5, 13},
                   below[] = {-1, 5, 12}, offsets[] = {0, 2, 6, 6}, ids[] = {2, 0, 1, 1, 0, 2};
     const int64_t outside[] = {2, 0, 3, 1, 0, 2}, minus[] = {2, 0, -1, 1, 0, 2},
-                  far[] = {2, 0, INT64_MIN, INT64_MAX, 0, 2};
+                  far[] = {2, 0, INT64_MIN, INT64_MAX, 0, 2}, two[] = {2, 7, 0, 9, 1, 0, 2, 1, 0, 1, 2, 0};
     tally_segments segments;
     tally_plan *plan;
     double out[6];
@@ -227,6 +248,8 @@ static void test_refused(void **state) {
            TALLY_BAD_SEGMENTS);
     refuse("a negative id", tally_features(tally_unsorted_ids(minus, TALLY_I64, 3, TALLY_OUTSIDE_REFUSED), 2),
            TALLY_BAD_SEGMENTS);
+    refuse("two ids outside", tally_unsorted_ids(two, TALLY_I64, 3, TALLY_OUTSIDE_REFUSED), TALLY_BAD_SEGMENTS);
+    EXPECT(strstr(tally_message(), "segment id 1 ") != NULL, "it is not the first that is named: %s", tally_message());
     refuse("ids of no segments", tally_features(tally_unsorted_ids(ids, TALLY_I64, 0, TALLY_OUTSIDE_REFUSED), 2),
            TALLY_BAD_SEGMENTS);
     refuse("another option", tally_features(tally_unsorted_ids(ids, TALLY_I64, 3, (tally_outside)2), 2),
@@ -262,9 +285,10 @@ static void test_refused(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all),           cmocka_unit_test(test_simulator),
-                                       cmocka_unit_test(test_long),          cmocka_unit_test(test_many),
-                                       cmocka_unit_test(test_own_operators), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all),          cmocka_unit_test(test_simulator),
+                                       cmocka_unit_test(test_long),         cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_full_buffers), cmocka_unit_test(test_own_operators),
+                                       cmocka_unit_test(test_refused)};
     int skipped = begin_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,9 +212,21 @@ static void check_load16(const shot *s) {
         EXPECT_AT(s, i, ((uint32_t *)s->work.result)[i], w[0] + w[1] * 3 + w[2] * 5 + w[3] * 7);
     }
 }
+static void check_copies(const shot *s) {
+    for (int i = 0; i < s->all; i++) {
+        const uint32_t *const seen = (uint32_t *)s->work.result + 4 * i;
+        uint32_t word;
+        memcpy(&word, s->work.x + 16 * i + 4, sizeof word);
+        EXPECT_AT(s, i, seen[0], word);
+        EXPECT_AT(s, i, seen[1], 0xA5A5A5A5u); /* it is on its way */
+        EXPECT_AT(s, i, seen[2], word);
+        EXPECT_AT(s, i, seen[3], word);
+    }
+}
 static void test_loads(void **state) {
     (void)state;
     for_all_shapes("test_load16", 4, check_load16);
+    for_all_shapes("test_copies", 16, check_copies);
 }
 
 static void check_last_block(const shot *s) {
@@ -445,6 +457,14 @@ static void read_tail(void) {
     discard((void *)(uintptr_t)work.x);
     discard(work.result);
 }
+static void load_tail(void) {
+    test_work work = {.result = device(32 * 4), .x = device(40)};
+    schedule_as("round", 4);
+    expect_sentence(launch("test_load_tail", 1, 1, work), "goes on behind what was allocated");
+    expect_sentence(launch("test_copy_tail", 1, 1, work), "goes on behind what was allocated");
+    discard((void *)(uintptr_t)work.x);
+    discard(work.result);
+}
 static void use_freed(void) {
     test_work work = {.result = device(33 * 4)};
     schedule_as("round", 4);
@@ -455,6 +475,7 @@ static void use_freed(void) {
 /* Where the address sanitizer looks on, it ends the program. */
 static void test_memory(void **state) {
     (void)state;
+    load_tail();
     if (ADDRESSES_CHECKED) {
         assert_int_not_equal(status_of_child(overrun_shared), 0);
         assert_int_not_equal(status_of_child(write_tail), 0);
