@@ -408,12 +408,13 @@ static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
 /* One column by itself. Gives whether it has no values. */
 static bool reduce_column(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
                           const tally_final *final, void *result) {
-    copied_t column;
+    enum { MOST = 1 << TALLY_COLUMN_ADDITIONS }; /* block_rows */
+    TALLY_T a[MOST], b[TALLY_KERNEL_INPUTS == 2 ? MOST : 1];
     for (int64_t r = 0; r < rows; r++) {
-        column.x[r] = x[r * stride];
-        if (TALLY_KERNEL_INPUTS == 2) column.y[r] = y[r * stride];
+        a[r] = x[r * stride];
+        if (TALLY_KERNEL_INPUTS == 2) b[r] = y[r * stride];
     }
-    return reduce_run(kernel, column.x, TALLY_KERNEL_INPUTS == 2 ? column.y : column.x, rows, final, result);
+    return reduce_run(kernel, a, TALLY_KERNEL_INPUTS == 2 ? b : a, rows, final, result);
 }
 /* What a batch leaves unsure, and columns that something was taken out of. */
 static void finish_columns(const tally__kernel *kernel, const panel_t *s, int64_t first, const raw_t *x, const raw_t *y,
