@@ -293,40 +293,40 @@ static bool add_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, c
 
 /* ---- columns copied together ---- */
 
-/* A line longer than a leaf: of columns a leaf apart the first cache keeps no more than it has ways. */
-enum { copied_values = (TALLY_LEAF_BYTES + 64) / TALLY_BYTES };
-typedef struct copied_t {
-    TALLY_T x[copied_values], y[TALLY_KERNEL_INPUTS == 2 ? copied_values : 1];
-} copied_t;
-static inline __attribute__((always_inline)) void copy_row(copied_t *columns, int64_t r, const raw_t *x, const raw_t *y,
-                                                           int64_t count) {
-    for (int64_t k = 0; k < count; k++) {
-        columns[k].x[r] = x[k];
-        if (TALLY_KERNEL_INPUTS == 2) columns[k].y[r] = y[k];
-    }
+/* A row of `count` columns that lie `apart` values apart. */
+static inline __attribute__((always_inline)) void copy_row(TALLY_T *restrict to, const int64_t apart,
+                                                           const raw_t *restrict from, int64_t count) {
+    for (int64_t k = 0; k < count; k++) to[k * apart] = from[k];
 }
-/* Some at a time, so that a cache line is read once, or twice. */
-static void add_copied(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
-                       int64_t width, tally__node *nodes) {
-    enum { TOGETHER = TALLY_BYTES == 2 ? 16 : 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
-    copied_t columns[TOGETHER];
+/* Some at a time, so that a cache line is read once, or twice; as many rows as a panel has space for, as bins are
+ * cleared and read for each run (of f16 and bf16 they are few, and runs that the first cache holds are faster). Columns
+ * lie a line more or less than a power of two apart, or the first cache would keep no more of them than it has ways. */
+static void add_copied(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+                       int64_t stride, tally__node *nodes) {
+    enum { TOGETHER = TALLY_BYTES == 2 ? 16 : 8 };
+    enum { APART = TALLY_BYTES == 2 ? 2 * tile_values + 32 : (int)(sizeof s->x / TOGETHER - 64) / TALLY_BYTES };
+    enum { MOST = TALLY_BYTES == 2 ? 2 * tile_values : APART };
+    TALLY_T *const a = (void *)s->x, *const b = (void *)s->y;
     union {
         accumulator_t node;
         tally__node head;
-    } leaf;
-    for (int64_t p = 0; p < width; p += TOGETHER)
-        for (int64_t at = 0; at < rows; at += LEAF) {
-            const int64_t together = width - p < TOGETHER ? width - p : TOGETHER;
-            const int64_t some = rows - at < LEAF ? rows - at : LEAF;
-            for (int64_t r = 0; r < some; r++)
+    } run;
+    for (int64_t p = 0; p < s->width; p += TOGETHER)
+        for (int64_t at = 0; at < rows; at += MOST) {
+            const int64_t together = s->width - p < TOGETHER ? s->width - p : TOGETHER;
+            const int64_t some = rows - at < MOST ? rows - at : MOST;
+            for (int64_t r = 0; r < some; r++) {
+                const raw_t *from = x + (at + r) * stride + p;
                 if (together == TOGETHER)
-                    copy_row(columns, r, x + (at + r) * stride + p, y + (at + r) * stride + p, TOGETHER);
+                    copy_row(a + r, APART, from, TOGETHER);
                 else
-                    copy_row(columns, r, x + (at + r) * stride + p, y + (at + r) * stride + p, together);
+                    copy_row(a + r, APART, from, together);
+                if (TALLY_KERNEL_INPUTS == 2) copy_row(b + r, APART, y + (at + r) * stride + p, together);
+            }
             for (int64_t k = 0; k < together; k++) {
-                const TALLY_T *b = TALLY_KERNEL_INPUTS == 2 ? columns[k].y : columns[k].x;
-                reduce_leaves(kernel, columns[k].x, b, some, 0, &leaf.head);
-                join_accumulators((void *)tally__node_at(kernel, nodes, p + k), &leaf.node);
+                const TALLY_T *other = TALLY_KERNEL_INPUTS == 2 ? b : a;
+                reduce_leaves(kernel, a + k * APART, other + k * APART, some, 0, &run.head);
+                join_accumulators((void *)tally__node_at(kernel, nodes, p + k), &run.node);
             }
         }
 }
@@ -478,7 +478,7 @@ static void panel_nodes(const tally__kernel *kernel, panel_t *s, const raw_t *x,
         return;
     }
     for (int64_t p = 0; p < s->width; p++) clear_accumulator((void *)tally__node_at(kernel, nodes, p));
-    add_copied(kernel, x, y, rows, stride, s->width, nodes);
+    add_copied(kernel, s, x, y, rows, stride, nodes);
 }
 /* Results of nodes. */
 static int finish_panel(const tally__kernel *kernel, panel_t *s, const tally_final *final, char *results) {
