@@ -35,38 +35,40 @@ TALLY_INLINE tally__extent extent_of(int64_t top, int64_t bottom, const int digi
 TALLY_MEASURE_ALL(f32, int32_t, INT32_MAX, 23, 127)
 TALLY_MEASURE_ALL(f64, int64_t, INT64_MAX, 52, 1023)
 
-/* Where no value is zero or subnormal, half of the bits of an f64 are enough, and nothing need be lessened: what most
- * tiles are measured by. The last vector may take values again. */
+/* The same by vectors, the last of which may take values again. Where no value is zero or subnormal, half of the bits
+ * of an f64 are enough, and nothing need be lessened: what most tiles are measured by. */
 #ifdef TALLY_SIZES
 TALLY_INLINE TALLY_TARGET sizes sizes_at(const int is_f64, const void *x, int64_t i) {
     if (is_f64) return TALLY_UPPER_HALVES((const double *)x + i, (const double *)x + i + WIDTH) & INT32_MAX;
     return *(const sizes_anywhere *)((const float *)x + i) & INT32_MAX;
 }
 /* Of tiny values the least possible unit will do: they are measured again when they are enlarged. */
-#define TALLY_ARE_TINY(most, digits, bias) ((most) != 0 && (most) >> (digits) < (bias) + TALLY_ENLARGED_MOST)
-#define TALLY_MEASURE(type, is_f64, digits, bias, least)                                                               \
-    static TALLY_TARGET tally__extent measure_##type(const void *x, int64_t n) {                                       \
-        union {                                                                                                        \
-            sizes all;                                                                                                 \
-            int32_t each[2 * WIDTH];                                                                                   \
-        } top, bottom;                                                                                                 \
-        int32_t most = 0, fewest = INT32_MAX;                                                                          \
-        if (n < 2 * WIDTH) return measure_all_##type(x, n);                                                            \
-        sizes high = sizes_at(is_f64, x, n - 2 * WIDTH), low = high;                                                   \
-        _Pragma("GCC unroll 4") for (int64_t i = 0; i + 2 * WIDTH < n; i += 2 * WIDTH) {                               \
-            sizes size = sizes_at(is_f64, x, i);                                                                       \
-            ask_for(is_f64, 2 * WIDTH, x, i + TALLY_MEASURE_AHEAD(is_f64));                                            \
-            high = TALLY_MOST_SIZES(high, size);                                                                       \
-            low = TALLY_LEAST_SIZES(low, size);                                                                        \
-        }                                                                                                              \
-        top.all = high;                                                                                                \
-        bottom.all = low;                                                                                              \
-        for (int j = 0; j < 2 * WIDTH; j++) {                                                                          \
-            most = top.each[j] > most ? top.each[j] : most;                                                            \
-            fewest = bottom.each[j] < fewest ? bottom.each[j] : fewest;                                                \
-        }                                                                                                              \
-        if (fewest >> digits == 0 && !(is_f64 && TALLY_ARE_TINY(most, digits, bias))) return measure_all_##type(x, n); \
-        return extent_of(most, fewest, digits, bias, least);                                                           \
+#define TALLY_ARE_TINY(most, digits, bias) ((most) != 0 && (int32_t)((most) >> (digits)) < (bias) + TALLY_ENLARGED_MOST)
+#define TALLY_MEASURE(type, is_f64, digits, bias, least)                                                             \
+    static TALLY_TARGET tally__extent measure_##type(const void *x, int64_t n) {                                     \
+        union {                                                                                                      \
+            sizes all;                                                                                               \
+            uint32_t each[2 * WIDTH];                                                                                \
+        } top, bottom;                                                                                               \
+        const int lessened = !(is_f64);                                                                              \
+        uint32_t most = 0, fewest = UINT32_MAX;                                                                      \
+        if (n < 2 * WIDTH) return measure_all_##type(x, n);                                                          \
+        sizes high = sizes_at(is_f64, x, n - 2 * WIDTH), low = high - lessened;                                      \
+        _Pragma("GCC unroll 4") for (int64_t i = 0; i + 2 * WIDTH < n; i += 2 * WIDTH) {                             \
+            sizes size = sizes_at(is_f64, x, i);                                                                     \
+            ask_for(is_f64, 2 * WIDTH, x, i + TALLY_MEASURE_AHEAD(is_f64));                                          \
+            high = TALLY_MOST_SIZES(high, size);                                                                     \
+            low = TALLY_LEAST_SIZES(low, size - lessened);                                                           \
+        }                                                                                                            \
+        top.all = high;                                                                                              \
+        bottom.all = low;                                                                                            \
+        for (int j = 0; j < 2 * WIDTH; j++) {                                                                        \
+            most = top.each[j] > most ? top.each[j] : most;                                                          \
+            fewest = bottom.each[j] < fewest ? bottom.each[j] : fewest;                                              \
+        }                                                                                                            \
+        fewest += (uint32_t)lessened;                                                                                \
+        if (is_f64 && fewest >> digits == 0 && !TALLY_ARE_TINY(most, digits, bias)) return measure_all_##type(x, n); \
+        return extent_of(most, fewest, digits, bias, least);                                                         \
     }
 TALLY_MEASURE(f32, 0, 23, 127, -149)
 TALLY_MEASURE(f64, 1, 20, 1023, -1074)

@@ -38,7 +38,7 @@ typedef int64_t int64_t_anywhere __attribute__((aligned(1), may_alias));
 #define TALLY_SIZES
 #define TALLY_UPPER_HALVES(a, b) (sizes) _mm512_shuffle_ps(_mm512_loadu_ps(a), _mm512_loadu_ps(b), 0xdd)
 #define TALLY_MOST_SIZES(a, b) (sizes) _mm512_max_epi32((__m512i)(a), (__m512i)(b))
-#define TALLY_LEAST_SIZES(a, b) (sizes) _mm512_min_epi32((__m512i)(a), (__m512i)(b))
+#define TALLY_LEAST_SIZES(a, b) (sizes) _mm512_min_epu32((__m512i)(a), (__m512i)(b))
 #define TALLY_FLOATS __m512
 #define TALLY_READ_f32(at) _mm512_loadu_ps(at)
 #define TALLY_LEAST_f32(a, b) _mm512_min_ps(a, b)
@@ -52,7 +52,7 @@ typedef int64_t int64_t_anywhere __attribute__((aligned(1), may_alias));
 #define TALLY_UPPER_HALVES(a, b) \
     (sizes) _mm256_shuffle_ps(_mm256_loadu_ps((const float *)(a)), _mm256_loadu_ps((const float *)(b)), 0xdd)
 #define TALLY_MOST_SIZES(a, b) (sizes) _mm256_max_epi32((__m256i)(a), (__m256i)(b))
-#define TALLY_LEAST_SIZES(a, b) (sizes) _mm256_min_epi32((__m256i)(a), (__m256i)(b))
+#define TALLY_LEAST_SIZES(a, b) (sizes) _mm256_min_epu32((__m256i)(a), (__m256i)(b))
 #define TALLY_FLOATS __m256
 #define TALLY_READ_f32(at) _mm256_loadu_ps((const float *)(at))
 #define TALLY_LEAST_f32(a, b) _mm256_min_ps(a, b)
