@@ -76,14 +76,14 @@ static int64_t some_rows(const panel_t *s, int64_t rows) {
 }
 
 #if TALLY_HAS_KEYS
-/* Widens the keys of each lane by a block. `all`: no value is NaN. Where NaNs are skipped and there may be some, a
- * block is copied and its values are looked at one by one; otherwise the columns of NaNs are noted afterwards. */
+/* Widens the keys of each lane by a block. `all`: no value is NaN. Where NaNs are skipped and there may be some, values
+ * are looked at one by one; otherwise the columns of NaNs are noted afterwards. */
 static void widen_keys(panel_t *s, int64_t rows, bool all) {
     const int64_t whole = all || TALLY_NAN != 1 ? rows / s->fold : 0;
     tally__cpu_tiles()->column_range[TALLY_IS_F64](s->tile.x, whole, s->lanes, s->lows, s->highs);
     for (int64_t r = whole * s->fold; r < rows; r++)
         for (int64_t p = 0; p < s->width; p++) {
-            const base_t *value = s->x + r * s->pitch + p;
+            const base_raw_t *value = (const base_raw_t *)s->tile.x + r * s->pitch + p;
             const tally__tile one = {.x = value, .given = value, .n = 1, .present = 1, .is_f64 = TALLY_IS_F64};
             if (*value == *value)
                 tally__widen_range(&s->lows[p], &s->highs[p], &one);
@@ -124,11 +124,12 @@ static void note_special(const tally__kernel *kernel, panel_t *s, double a, doub
     tally_witness(node->products, a * b);
 #endif
 }
-/* Takes what is infinite or NaN out of a block that was copied from x and y: it is noted in the nodes of its columns,
- * and in `special`. */
+/* Takes what is infinite or NaN out of a block, which lies at x and y or was copied from there: it is noted in the
+ * nodes of its columns, and in `special`. The block is a copy afterwards. */
 static void take_specials(const tally__kernel *kernel, panel_t *s, const raw_t *x, const raw_t *y, int64_t stride,
                           tally__node *nodes) {
     tally__tile *tile = &s->tile;
+    const bool are_two = tile->x != tile->y;
     const int64_t specials =
         tally__cpu_tiles()->copy_finite[TALLY_IS_F64](tile->x, tile->y, tile->n, s->x, s->y, s->places);
     for (int64_t k = 0; k < specials; k++) {
@@ -136,6 +137,8 @@ static void take_specials(const tally__kernel *kernel, panel_t *s, const raw_t *
         const double a = (double)value_of(x[i]);
         note_special(kernel, s, a, TALLY_KERNEL_INPUTS == 2 ? (double)value_of(y[i]) : a, p, nodes);
     }
+    tile->x = s->x;
+    tile->y = are_two ? s->y : s->x;
     tally__measure_tile(tile);
 }
 /* Measures a block, where it lies or copied. What is infinite or NaN is taken out. */
@@ -148,15 +151,13 @@ static void read_block(const tally__kernel *kernel, panel_t *s, const raw_t *x, 
     if (in_place) {
         tile->x = x;
         tile->y = TALLY_KERNEL_INPUTS == 2 ? y : x;
-        tally__measure_tile(tile);
-    }
-    if (!in_place || has_special(tile)) {
+    } else {
         copy_rows(s, s->x, x, rows, stride);
         if (TALLY_KERNEL_INPUTS == 2) copy_rows(s, s->y, y, rows, stride);
         tile->x = s->x;
         tile->y = TALLY_KERNEL_INPUTS == 2 ? s->y : s->x;
-        if (!in_place) tally__measure_tile(tile);
     }
+    tally__measure_tile(tile);
 #if TALLY_HAS_KEYS
     widen_keys(s, rows, !has_special(tile));
 #endif
