@@ -181,7 +181,6 @@ mutation special-not-detected $file 'top >> digits == 2 * bias + 1' 'top >> digi
 mutation high-by-one $file '(int32_t)(top >> digits) - bias + 1' '(int32_t)(top >> digits) - bias - 1'
 mutation unit-by-one $file '(bottom != 0 ? bottom : 1) + least - 1;' '(bottom != 0 ? bottom : 1) + least;'
 mutation zero-in-halves $file 'if (is_f64 && fewest >> digits == 0 &&' 'if (0 &&' avx512
-mutation zero-in-sizes $file 'low = high - lessened;' 'low = high;' avx512
 mutation last-sizes $file 'i + 2 * WIDTH < n; i +=' 'i + 4 * WIDTH < n; i +=' avx512
 mutation range-signed $file 'word key = bits[i] ^ ((bits[i] < 0 ? -1 : 0) & most);' 'word key = bits[i];'
 
