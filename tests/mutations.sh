@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tests/mutations.sh [NAME...]: plants bugs in exact sums, one at a time, and sees that tests/unit/test_sums.c or
-# test_plain.c finds each. All of them take a quarter of an hour or more on two cores. Works on a copy of the tree in
-# build/mutations. The exit status is 0 only when the copy passes as it is and every bug is found on every instruction
-# set it concerns. Prints a table in Markdown.
+# tests/mutations.sh [NAME...]: plants bugs, one at a time, and sees that the tests named beside them find each. NAME: a
+# mutation, or a group of them. All of them take two hours on two cores; most of that is exact sums. Works on a copy of
+# the tree in build/mutations. The exit status is 0 only when the copy passes as it is and every bug is found on every
+# instruction set it concerns. Prints a table in Markdown.
 # tests/mutations.sh --check: only sees that every mutation still fits the text it is for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,9 @@ checks=0
 names=("$@")
 isas=baseline
 grep -qw avx512f /proc/cpuinfo 2>/dev/null && isas="avx512 baseline"
-failures=0 planted=0
+failures=0 planted=0 passed=""
+python=/usr/bin/python3 # Debian's, which has Debian's NumPy
+[ -x "$python" ] || python=python3
 
 # ---- the copy, built ----
 
@@ -23,20 +25,35 @@ copy() { # FILE: to the copy, if it differs there
     mkdir -p "$tree/$(dirname "$1")"
     cp "$root/$1" "$tree/$1"
 }
-build() { cmake --build "$work/build" --target test_sums test_plain -j "$(nproc)" >"$work/build.log" 2>&1; }
-# Runs the test for one instruction set; first the short way, which finds most. The log is $work/ISA.log.
-run() {
-    TALLY_ISA=$1 timeout 60 "$work/build/test_sums" --quick >"$work/$1.log" 2>&1 &&
-        TALLY_ISA=$1 timeout 60 "$work/build/test_plain" >"$work/$1.log" 2>&1 &&
-        TALLY_ISA=$1 timeout 300 "$work/build/test_sums" >"$work/$1.log" 2>&1
+build() { # TEST...: what they run
+    local targets
+    targets=$(printf '%s\n' "$@" | sed 's/ .*//; s/^pytest$/tally_python/' | sort -u)
+    cmake --build "$work/build" --target $targets -j "$(nproc)" >"$work/build.log" 2>&1
+}
+# Runs tests for one instruction set, until one fails. Its log is $work/ISA.log, and it is `failed`. TEST: a program of
+# the build with its arguments, or pytest with those of python/tests.
+run() { # ISA TEST...
+    local isa=$1
+    shift
+    for failed in "$@"; do
+        if [ "${failed%% *}" = pytest ]; then
+            (cd "$tree/python/tests" && PYTHONPATH=$work/build/python timeout 300 "$python" -m pytest -q -x \
+                -p no:cacheprovider ${failed#pytest}) >"$work/$isa.log" 2>&1 || return
+        else
+            TALLY_ISA=$isa timeout 300 "$work/build/"$failed >"$work/$isa.log" 2>&1 || return
+        fi
+    done
 }
 # What a failed run said, in a few words.
 words() { # STATUS LOG
     local said scene
     said=$(grep -a -m1 -B1 '^  seed ' "$2" | head -n1 | cut -c1-100)
     scene=$(sed -n 's/^  seed .*op \([a-z0-9]*\), type \([a-z0-9]*\),.*/\1 of \2/p' "$2" | head -n1)
+    printf '%s: ' "${failed%% *}"
     if [ -n "$said" ]; then
         printf '%s: %s' "$scene" "$said" | tr '|\n' '/ '
+    elif grep -q '^FAILED' "$2"; then
+        grep -m1 '^FAILED' "$2" | sed 's/^FAILED //; s/ - .*//' | tr '|\n' '/ '
     elif [ "$1" = 124 ]; then
         printf 'it never ends'
     else
@@ -74,30 +91,37 @@ print(len(fields) // 3 - rotten)
 sys.exit(rotten > 0)'
 }
 
+# group NAME ISAS TEST...: the mutations that follow are found by one of these tests; the quick ones come first.
+group() {
+    group=$1 group_isas=$2
+    shift 2
+    tests=("$@")
+}
 # mutation NAME FILE FIND REPLACEMENT [ISA]: ISA: the only instruction set that it concerns.
 mutation() {
     local name=$1 file=$2 find=$3 replacement=$4 only=${5-} text verdict="not run: no such instruction set" by="" isa
     local status
     if [ ${#names[@]} -gt 0 ]; then
-        case " ${names[*]} " in *" $name "*) ;; *) return 0 ;; esac
+        case " ${names[*]} " in *" $name "* | *" $group "*) ;; *) return 0 ;; esac
     fi
     if [ "$plant" = 0 ]; then
         printf '%s\0' "$name" "$file" "$find"
         return
     fi
+    pass_unchanged || exit 1
     planted=$((planted + 1))
     text=$(mutated "$root/$file" "$find" "$replacement")
     printf '%s\n' "$text" >"$tree/$file"
-    if ! build; then
+    if ! build "${tests[@]}"; then
         echo "| $name | $file | **DOES NOT BUILD** | $(grep -m1 error: "$work/build.log" | cut -c1-100) |"
         failures=$((failures + 1))
         copy "$file"
         return
     fi
-    for isa in $isas; do
+    for isa in $group_isas; do
         [ -z "$only" ] || [ "$only" = "$isa" ] || continue
         status=0
-        run "$isa" || status=$?
+        run "$isa" "${tests[@]}" || status=$?
         case "$status $verdict" in
             0*) verdict="**SURVIVED** on $isa" ;;
             *"not run"*) verdict=yes ;;
@@ -109,9 +133,21 @@ mutation() {
     copy "$file"
 }
 
+# Once for each group: its tests pass without any mutation.
+pass_unchanged() {
+    local isa
+    case " $passed " in *" $group "*) return ;; esac
+    build "${tests[@]}" || { cat "$work/build.log" >&2; return 1; }
+    for isa in $group_isas; do
+        run "$isa" "${tests[@]}" || { cat "$work/$isa.log" >&2; echo "$failed fails without any mutation" >&2; return 1; }
+    done
+    passed="$passed $group"
+}
+
 # ---- the mutations, those of one file together ----
 
 each_mutation() {
+group sums "$isas" "test_sums --quick" test_plain test_sums
 file=src/cpu/exact.c
 mutation additions-bound kernels/sums/plan.h 'bound + additions + (k' 'bound + additions - 3 + (k'
 mutation binade kernels/sums/plan.h 'TALLY_BINADE = 51,' 'TALLY_BINADE = 53,'
@@ -347,6 +383,109 @@ mutation plain-too-many src/cpu/exact_plain_template.h 'return offsets[some] - o
 file=kernels/exact_sums/exact.h
 mutation join-range $file 'b->high > a->high ? b->high : a->high' 'a->high'
 mutation join-limbs $file 'for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++) a' 'for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS - 4; i++) a'
+
+group segments "$isas" "test_conformance --quick" test_hostile test_grouped test_conformance
+file=src/cpu/ragged.c
+mutation offsets-beyond $file '>> 63 != 0 || offsets[count] > j->in->count' '>> 63 != 0'
+mutation offsets-decrease $file 'if ((bits.steps | bits.places) >> 63 != 0 || offsets' 'if (offsets'
+mutation before-a-long-one $file 'reduce_and_store(j, first + done, offsets + done, s - done);' ''
+mutation long-ones-lost $file 'take_longs(j, threads); return' 'return'
+mutation ids-step $file 'if (bits.steps > 1) { /* some segments are empty */' 'if (bits.steps > 2) {'
+mutation ids-beyond $file '>> 63 != 0 || tally__index(j->segments, i + count - 1) >= j->segments->count)' '>> 63 != 0)'
+mutation ids-first-empty $file 'if (from == 0) begin_segments(j, &f, before, 0);' 'if (from == 0) f.first = before, begin_segments(j, &f, before, 0);'
+file=src/segmentation.c
+mutation rows-too-few $file 'total) && total == values' 'total) && total <= values'
+file=src/unsorted_ids.c
+mutation ids-one-beyond $file 'id >= 0 && id < segments->count;' 'id >= 0 && id <= segments->count;'
+mutation ids-last-outside $file 'outside = outside < 0 ? i : outside;' 'outside = i;'
+mutation ids-ascend $file 'ascend &= last <= id;' ''
+mutation vectors-second-input $file 'copy_vector(c->to[i] + place * c->bytes, record + ID_BYTES + i * c->bytes, c->bytes);' 'copy_vector(c->to[i] + place * c->bytes, record + ID_BYTES, c->bytes);'
+file=src/cpu/grouped.c
+mutation groups-buffer-full $file '|| b->offsets[b->count] + length > j->capacity)' ')'
+mutation groups-features $file 'memcpy(to + i * inner * (int64_t)(size)' 'memcpy(to + i * (int64_t)(size)'
+
+group arg "$isas" test_exact "test_conformance --quick" test_conformance
+file=kernels/accumulators/arg.h
+mutation arg-highest-index $file '(a).at = (b).at < (a).at ? (b).at : (a).at' '(a).at = (b).at > (a).at ? (b).at : (a).at'
+mutation arg-later-ties $file 'TALLY_BETTER(b.key, a.key) || (b.key == a.key && b.at < a.at);' '!TALLY_BETTER(a.key, b.key);'
+mutation arg-worst-is-best $file 'return node.at != INT64_MAX && !TALLY_BETTER' 'return !TALLY_BETTER'
+mutation arg-place $file 'INT64_MAX : first + second.at;' 'INT64_MAX : second.at + 0 * first;'
+
+group axis "$isas" test_columns "test_conformance --quick" test_conformance
+file=src/cpu/axis.c
+mutation axis-last-chunk $file 'at, least(j->chunk, j->length - at)));' 'at, j->chunk - (at + j->chunk > j->length)));'
+mutation axis-joined $file 'tally__node_at(kernel, nodes, i), j->chunks, width);' 'tally__node_at(kernel, nodes, i), j->chunks - 1, width);'
+mutation axis-blocks $file 'block + r % j->panels.inner;' 'block + r % (j->panels.inner > 2 ? 2 : j->panels.inner);'
+
+group merges "$isas" test_merge
+file=src/merge/split.c
+mutation split-ties $file 'key, i < chosen);' 'key, i > chosen);'
+mutation split-equal $file 'rank -= taken;' 'rank -= all;'
+file=src/merge/share.c
+mutation blocks-ties $file 'least_key, list < least_list)' 'least_key, list > least_list)'
+mutation blocks-least $file 'if (least_list < 0 || key < least_key) {' 'if (least_list < 0 || key > least_key) {'
+mutation run-in-front $file 'front = at > w->part_begin[list_number] ? 1 : 0;' 'front = 0;'
+mutation share-in-part $file 'if (!lies_in_part(w, &part)) return false;' ''
+mutation origins-of-lists $file 'number(w->numbered + begin, list->before + at, taken);' 'number(w->numbered + begin, at, taken);'
+mutation origins-of-equals $file 'number(origins, job->lists[i].before + w->at[i], some);' 'number(origins, job->lists[i].before, some);'
+
+group gpu-merges "${isas%% *}" test_gpu_merge
+file=kernels/merge/merge_fan.h
+mutation fan-two-ties $file 'rank - 1 - middle), infinity)) begin' 'rank - 1 - middle), infinity) || 1) begin'
+mutation fan-middle-ties $file '(first < 0) | !TALLY_M(may_precede)(first_value, middles[i], infinity)' '(first < 0) | TALLY_M(may_precede)(middles[i], first_value, infinity)'
+mutation fan-aligned $file '(int32_t)(-(uint64_t)data % 16)' '(int32_t)((uint64_t)data % 16)'
+mutation fan-unsorted-joints $file 'piece.place > run_begin &&' 'piece.place < run_begin &&'
+
+group rows "${isas%% *}" "test_gpu_rows --quick" test_gpu_rows test_gpu_extremes
+file=kernels/rows/ring.h
+mutation ring-next-thread $file 'slot + tally_thread() + (panel->lane < panel->across - 1);' 'slot + tally_thread();'
+mutation ring-bits $file 'tally_reverse((uint32_t)i, leaf->log_all)' 'i'
+mutation ring-joined $file 'batch.k = (column << panel->log_joined) +' 'batch.k = column +'
+mutation ring-last-values $file '(leaf->n - batch.k + (1 << leaf->log_columns) - 1) >> leaf->log_columns;' '(leaf->n - batch.k) >> leaf->log_columns;'
+mutation ring-too-early $file 'TALLY_AWAIT_COPIES(ring_slots / 4 - 1);' 'TALLY_AWAIT_COPIES(ring_slots / 4);'
+mutation ring-end $file 'else if (from + vector_bytes <= input->end)' 'else if (from <= input->end)'
+mutation ring-second-input $file 'if (TALLY_KERNEL_INPUTS == 2) start_vectors(panel, leaf, &batch, &panel->y,' 'if (TALLY_KERNEL_INPUTS == 2) start_vectors(panel, leaf, &batch, &panel->x,'
+mutation vector-shift kernels/rows/vector.h '>> 8 * (by % 4));' '>> 8 * (by % 2));'
+mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 0) return -1;' ') return -1;'
+mutation columns-tail kernels/rows/fold_leaf.h 'if (is_tail && place >= n) continue;' 'if (is_tail && place > n) continue;'
+mutation columns-members kernels/production/columns.h 'm < members && lane >= 0; m++)' 'm < members - (chunk > 0) && lane >= 0; m++)'
+mutation short-last-rows kernels/rows/short_rows.h 'row.row = v < rows->count ? rows->first + v : -1;' 'row.row = rows->first + v;'
+file=kernels/rows/rows_task.h
+mutation exact-row-before $file 'within.from = part == 0 ? task->before : 0;' 'within.from = 0;'
+mutation exact-row-last $file '|| part == task->parts - 1)' ')'
+mutation exact-row-edge $file '(row == work->rows - 1 && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&' '(row == work->rows && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&'
+file=kernels/rows/columns_task.h
+mutation exact-columns-last $file 'return row < task->plain_end ? task->high' 'return row <= task->plain_end ? task->high'
+mutation exact-columns-rows $file 'work->width == work->inner ? column : column % (int32_t)work->inner' 'column'
+file=kernels/rows/block_sums.h
+mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
+mutation exact-copies $file 'for (int32_t c = 0; c < copies; c++) {' 'for (int32_t c = 0; c < 1; c++) {'
+
+group gpu-segments "${isas%% *}" "test_gpu_segments --quick" "test_gpu_grouped --quick" test_gpu_segments test_gpu_grouped
+file=kernels/segments/tile_ends.h
+mutation tile-ids-left $file 'i > begin && i < until ? here[i - 1] : segment - 1;' 'i > begin && i < until ? here[i - 1] : segment;'
+mutation tile-ids-rest $file 's <= o->begun; s += TALLY_WARP) places[s] = o->values;' 's < o->begun; s += TALLY_WARP) places[s] = o->values;'
+file=kernels/segments/own_segments.h
+mutation tile-later-leaves $file 'const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;' 'const int64_t first = leaf;'
+file=kernels/production/segments.h
+mutation spans-groups $file 'found = {from.segment - 1, from.end - begin, leaf, from.place};' 'found = {from.segment - 1, from.end - begin, from.leaf, from.place};'
+mutation spans-begin-behind $file 'has_behind = to.place >= 0 && to.end > to.value;' 'has_behind = to.place >= 0 && to.end > to.value + 1;'
+mutation tile-reads-inside $file 'o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&' 'o->values_come = TALLY_HAS_BULK && x_is_dense &&'
+file=kernels/production/partition.h
+
+group python "${isas%% *}" "pytest test_reduce.py test_segments.py" "pytest test_objects.py test_arrow.py"
+file=python/src/arguments.c
+mutation python-int-range $file 'if (beyond || *value < low || *value > high) {' 'if (beyond || *value < low) {'
+mutation python-twice $file 'if (it->value[which]) {' 'if (false) {'
+mutation python-eight-bytes $file 'if (!strcmp(word, "i8") || !strcmp(word, "u8")) return false;' ''
+mutation python-and $file 'if (*op == TALLY_OP_END && !strcmp(name, "and_")) *op = TALLY_AND;' ''
+file=python/src/segments.c
+mutation python-broadcast $file 'return it->strides[axis] == 0 && it->shape[axis] > 1;' 'return false;'
+mutation python-largest-id $file 'first = sorted && ids->count ? ids->count - 1 : 0;' 'first = ids->count ? ids->count - 1 : 0;'
+mutation python-axis $file '(axis < 0 ? axis + in->axes : axis)' '(axis < 0 ? 0 : axis)'
+mutation python-later-calls $file 'if (++index[k] < shape->shape[k]) break;' 'if (++index[k] <= shape->shape[k]) break;'
+mutation python-two-widths $file 'if (starts->type != ends->type &&' 'if (starts->type > ends->type &&'
+mutation python-packed python/src/array.c 'k-- > 0; step *= it->shape[k]) it->strides[k] = step;' 'k-- > 0; step *= it->shape[0]) it->strides[k] = step;'
 }
 
 # ---- the run ----
@@ -361,11 +500,9 @@ plant=1
 
 mkdir -p "$tree"
 git ls-files --cached --others --exclude-standard | while IFS= read -r file; do [ ! -f "$file" ] || copy "$file"; done
-cmake -S "$tree" -B "$work/build" -DTALLY_SIMT_SEGMENTS=OFF "-DTALLY_ISAS=${isas/avx512 baseline/baseline;avx512}" >"$work/configure.log"
-build || { cat "$work/build.log"; exit 1; }
-for isa in $isas; do
-    run "$isa" || { cat "$work/$isa.log"; echo "the test fails without any mutation"; exit 1; }
-done
+# Operators' kernels with -Og, and the simulator's by clang: they compile in half of the time.
+cmake -S "$tree" -B "$work/build" -DTALLY_TESTS=ON "-DTALLY_ISAS=${isas/avx512 baseline/baseline;avx512}" \
+    $(tools/isas.sh | grep SPARED=) -DTALLY_SIMT_COMPILER="$(command -v clang || true)" >"$work/configure.log"
 echo "| mutation | in | caught | by |"
 echo "|---|---|---|---|"
 each_mutation
