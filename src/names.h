@@ -160,7 +160,6 @@
 #define combine_across2 TALLY_N(combine_across2)
 #define combine_leaves TALLY_N(combine_leaves)
 #define copied_t TALLY_N(copied_t)
-#define copied_values TALLY_N(copied_values)
 #define copies_in_bulk TALLY_N(copies_in_bulk)
 #define copies_of TALLY_N(copies_of)
 #define copy_ends TALLY_N(copy_ends)
