@@ -76,7 +76,7 @@ static inline void tally__clean_packed(unsigned char *bytes, int size) {
 typedef struct tally__kernel tally__kernel;
 struct tally__kernel {
     int64_t leaf;                                /* values in a leaf */
-    int64_t columns;                             /* columns of a leaf */
+    int64_t lanes, least_lanes;                  /* of scratch: of each result, and of all together, for `rows` */
     size_t value_bytes;                          /* bytes of one input value */
     size_t node_size;                            /* bytes of a node, a multiple of 16 */
     size_t node_bytes;                           /* bytes of a node when packed */
@@ -106,7 +106,7 @@ struct tally__kernel {
                     int64_t count, const tally_final *final, void *results);
     /* Reduces `width` columns side by side, each of `rows` values that lie `stride` values apart: at most a leaf, or
      * for nodes rows_most. Writes nodes, or results if nodes is NULL. scratch: TALLY_ROWS_SLACK, rows_scratch, and
-     * row_bytes for each of width * min(rows, columns) lanes, or of TALLY_FREE_ROW_BYTES; aligned for any type. */
+     * row_bytes for each of width * min(rows, lanes) lanes, or of least_lanes; aligned for any type. */
     int (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
                 int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
 };

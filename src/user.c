@@ -43,7 +43,7 @@ static void fold_columns(const tally_operator *op, char *acc, int64_t columns, i
 static void commutative_leaf(const tally__kernel *kernel, const char *x, int64_t n, int64_t first, char *acc,
                              char *row) {
     const tally_operator *op = kernel->user;
-    int64_t columns = n <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : kernel->columns;
+    int64_t columns = n <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : kernel->leaf / TALLY_STRIPES;
     int64_t present = n < columns ? n : columns;
     op->lift(acc, x, present, first, op->user);
     for (int64_t at = columns, count; at < n; at += count) {
@@ -212,7 +212,7 @@ void tally__user_kernel(tally__user_operator *user) {
     int64_t leaf = TALLY_LEAF_BYTES;
     while (leaf * (int64_t)user->definition.input_size > TALLY_LEAF_BYTES) leaf /= 2;
     kernel->leaf = leaf;
-    kernel->columns = leaf / TALLY_STRIPES;
+    kernel->lanes = leaf / TALLY_STRIPES;
     kernel->value_bytes = user->definition.input_size;
     kernel->node_size = node_size(user->definition.acc_size);
     kernel->node_bytes = PACKED_HEAD + user->definition.acc_size;

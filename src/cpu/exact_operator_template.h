@@ -7,7 +7,7 @@
 #ifndef TALLY_MEMBERS
 #define TALLY_MEMBERS(type, nan)                                                                             \
     {                                                                                                        \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), .columns = 1,              \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), .lanes = 1,                \
         .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), TALLY_NODE_MEMBERS(type, nan),                  \
         .run = TALLY_N2(reduce_leaves, type, nan), .segments = TALLY_N2(reduce_segments, type, nan),         \
         .rows = TALLY_N2(reduce_rows, type, nan), .rows_scratch = sizeof(TALLY_N2(panel_t, type, nan)) + 64, \

@@ -67,7 +67,17 @@ enum {
 enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
 #endif
 
-enum { kernel_columns = TALLY_IS_FREE ? 1 : TALLY_COLUMNS };
+/* Lanes of a result where results lie side by side: its columns, or as many as a tree over them needs at a time. And
+ * the least that there must be for all results. */
+enum {
+    kernel_lanes = TALLY_IS_FREE       ? 1
+                   : TALLY_PASSES == 2 ? TALLY_COLUMNS
+                                       : 10,
+    kernel_least_lanes = TALLY_IS_FREE       ? TALLY_FREE_ROW_BYTES / TALLY_BYTES
+                         : TALLY_PASSES == 2 ? 0
+                                             : 16384
+};
+_Static_assert(TALLY_COLUMNS <= 1 << 9, "a tree over more columns needs more lanes");
 
 /* Many results at once are finished in vector lanes, the few that need care one by one
  * (kernels/accumulators/integers.h). */

@@ -5,13 +5,14 @@
 #include "node_functions.h"
 
 #ifndef TALLY_MEMBERS
-#define TALLY_MEMBERS(type, nan)                                                                             \
-    {                                                                                                        \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),                            \
-        .columns = TALLY_N2(kernel_columns, type, nan), .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), \
-        .row_bytes = TALLY_N2(kernel_row_bytes, type, nan), TALLY_NODE_MEMBERS(type, nan),                   \
-        .run = TALLY_N2(reduce_leaves, type, nan), .segments = TALLY_N2(reduce_segments, type, nan),         \
-        .rows = TALLY_N2(reduce_rows, type, nan), .rows_of_few = TALLY_N2(kernel_rows_of_few, type, nan),    \
+#define TALLY_MEMBERS(type, nan)                                                                                 \
+    {                                                                                                            \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),                                \
+        .lanes = TALLY_N2(kernel_lanes, type, nan), .least_lanes = TALLY_N2(kernel_least_lanes, type, nan),      \
+        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), .row_bytes = TALLY_N2(kernel_row_bytes, type, nan), \
+        TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(reduce_leaves, type, nan),                                \
+        .segments = TALLY_N2(reduce_segments, type, nan), .rows = TALLY_N2(reduce_rows, type, nan),              \
+        .rows_of_few = TALLY_N2(kernel_rows_of_few, type, nan),                                                  \
     }
 #endif
 

@@ -9,16 +9,14 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 void tally__divide_panels(tally__panels *p) {
     const tally__kernel *kernel = p->spec->kernel;
-    const int64_t columns =
-        p->longest <= TALLY_SMALL_LEAF ? least(TALLY_SMALL_COLUMNS, kernel->columns) : kernel->columns;
-    const int64_t lanes = least(columns, p->longest > 0 ? p->longest : 1);
+    const int64_t most = p->longest <= TALLY_SMALL_LEAF ? least(TALLY_SMALL_COLUMNS, kernel->lanes) : kernel->lanes;
+    const int64_t lanes = least(most, p->longest > 0 ? p->longest : 1);
     const int64_t each = lanes * (int64_t)kernel->row_bytes + (int64_t)kernel->node_size;
     int64_t width = CACHE_BYTES / each / 64 * 64;
     if (width < 64) width = 64;
     p->width = least(width, p->inner);
     p->count = (p->inner + p->width - 1) / p->width;
-    const int64_t few = TALLY_FREE_ROW_BYTES / (int64_t)kernel->value_bytes,
-                  all = lanes * p->width < few ? few : lanes * p->width;
+    const int64_t all = lanes * p->width < kernel->least_lanes ? kernel->least_lanes : lanes * p->width;
     p->scratch_bytes = (size_t)all * kernel->row_bytes + kernel->rows_scratch + TALLY_ROWS_SLACK;
 }
 

@@ -20,6 +20,10 @@ TALLY_INLINE int64_t lane_columns(int64_t rows, int64_t stride, int64_t width) {
         columns *= 2;
     return columns;
 }
+TALLY_INLINE int64_t count_lanes(int64_t present, int64_t stride, int64_t width) {
+    (void)stride;
+    return present * width;
+}
 /* Whether four rows can be read together: within a page hardware prefetches for one stream alone. */
 TALLY_INLINE bool are_apart(int64_t stride, int64_t columns) {
     return columns == 1 || columns * stride * TALLY_BYTES >= TALLY_FREE_ROW_BYTES;
@@ -47,6 +51,7 @@ TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const ra
         some = rows - r < columns ? rows - r : columns;
         take_rows(lanes, x + r * stride, y + r * stride, some * width, 0, 1, false);
     }
+    halve_present(lanes, columns, columns, width);
 }
 #else
 TALLY_INLINE int64_t lane_columns(int64_t rows, int64_t stride, int64_t width) {
@@ -63,8 +68,8 @@ TALLY_INLINE TALLY_TARGET void fill_some(lanes_t lanes, const raw_t *x, const ra
 }
 /* The columns of every result from `rows` rows: stretches of memory that are one row each, or a whole stripe of rows.
  */
-TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
-                                         int64_t width, int64_t columns) {
+TALLY_INLINE TALLY_TARGET void fill_columns(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+                                            int64_t width, int64_t columns) {
     int64_t together = stride == width ? columns : 1;
     for (int64_t r = 0; r < rows; r += together) {
         lanes_t here = shifted(lanes, r % columns * width);
@@ -74,6 +79,55 @@ TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const ra
             fill_some(here, x + r * stride + p, y + r * stride + p, some, r < columns);
         }
     }
+}
+#if TALLY_PASSES == 1
+/* Column c of every result: the rows c, c + columns, ... */
+TALLY_INLINE TALLY_TARGET void fill_column(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+                                           int64_t width, int64_t columns, int64_t c) {
+    if (!TALLY_WIDENS && c + (TALLY_STRIPES - 1) * columns < rows) {
+        stack(lanes, x + c * stride, y + c * stride, NULL, NULL, width, columns * stride, TALLY_STRIPES);
+        return;
+    }
+    for (int64_t r = c; r < rows; r += columns)
+        for (int64_t p = 0, some; p < width; p += some) {
+            some = TALLY_WIDENS && width - p > TALLY_LEAF ? TALLY_LEAF : width - p;
+            fill_some(shifted(lanes, p), x + r * stride + p, y + r * stride + p, some, r < columns);
+        }
+}
+/* The tree over the columns c, c + apart, ... of every result: the later half waits behind the earlier one. */
+static TALLY_TARGET void fold_columns(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+                                      int64_t width, int64_t columns, int64_t c, int64_t apart) {
+    if (apart == columns) {
+        fill_column(lanes, x, y, rows, stride, width, columns, c);
+        return;
+    }
+    fold_columns(lanes, x, y, rows, stride, width, columns, c, 2 * apart);
+    if (c + apart >= rows) return;
+    fold_columns(shifted(lanes, width), x, y, rows, stride, width, columns, c + apart, 2 * apart);
+    fold(lanes, width, width);
+}
+#endif
+/* Whether all columns have lanes: of rows that follow one another each stripe is one loop then. Values that are read
+ * twice are read as they lie, so that the second pass finds them in the cache. Other rows are read column by column,
+ * whose tree needs few lanes at a time. */
+TALLY_INLINE bool all_have_lanes(int64_t present, int64_t stride, int64_t width) {
+    return TALLY_PASSES == 2 || (stride == width && present * width <= kernel_least_lanes);
+}
+TALLY_INLINE int64_t count_lanes(int64_t present, int64_t stride, int64_t width) {
+    return (all_have_lanes(present, stride, width) || present < kernel_lanes ? present : kernel_lanes) * width;
+}
+/* The joined columns of every result. */
+TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+                                         int64_t width, int64_t columns) {
+    const int64_t present = rows < columns ? rows : columns;
+    if (all_have_lanes(present, stride, width)) {
+        fill_columns(lanes, x, y, rows, stride, width, columns);
+        halve_present(lanes, columns, present, width);
+        return;
+    }
+#if TALLY_PASSES == 1
+    fold_columns(lanes, x, y, rows, stride, width, columns, 0, 1);
+#endif
 }
 #endif
 
@@ -180,18 +234,18 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
     char *scratch = vscratch;
     (void)kernel;
     const int64_t columns = lane_columns(rows, stride, width);
-    int64_t present = rows < columns ? rows : columns;
-    lanes_t lanes = carve(&scratch, present * width);
+    const int64_t present = rows < columns ? rows : columns, count = count_lanes(present, stride, width);
+    lanes_t lanes = carve(&scratch, count);
     int empty = 0, care = 0, flags;
 #if TALLY_FLOAT && TALLY_NAN == 1
     int32_t *counts;
 #endif
 #if TALLY_PASSES == 2
-    lanes2_t lanes2 = carve2(&scratch, present * width);
+    lanes2_t lanes2 = carve2(&scratch, count);
 #if TALLY_IS_FREE
-    lanes_aim_t aims = carve_aim(&scratch, present * width);
+    lanes_aim_t aims = carve_aim(&scratch, count);
     int32_t *const within = (int32_t *)(void *)scratch;
-    scratch += ((size_t)(present * width) * sizeof *within + 63) & ~(size_t)63;
+    scratch += ((size_t)count * sizeof *within + 63) & ~(size_t)63;
 #else
     lanes_aim_t aims = carve_aim(&scratch, width);
     if (width < 16 && rows > 1) return narrow_rows(kernel, x, rows, stride, width, first, final, nodes, results);
@@ -204,7 +258,6 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
     count_rows(counts, x, y, rows, stride, width);
 #endif
     fill_rows(lanes, x, y, rows, stride, width, columns);
-    halve_present(lanes, columns, present, width);
 #if TALLY_PASSES == 2
     for (int64_t p = 0; p < width; p++) put_aim(aims, p, take_aim(get(lanes, p), TALLY_COUNT_OF(p)));
 #if TALLY_IS_FREE

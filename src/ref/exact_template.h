@@ -5,11 +5,11 @@
 
 #ifndef TALLY_REF_EXACT_TEMPLATE
 #define TALLY_REF_EXACT_TEMPLATE
-#define TALLY_MEMBERS(type, nan)                                                                \
-    {                                                                                           \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), .columns = 1, \
-        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), TALLY_NODE_MEMBERS(type, nan),     \
-        .run = TALLY_N2(reduce_leaves, type, nan),                                              \
+#define TALLY_MEMBERS(type, nan)                                                              \
+    {                                                                                         \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), .lanes = 1, \
+        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), TALLY_NODE_MEMBERS(type, nan),   \
+        .run = TALLY_N2(reduce_leaves, type, nan),                                            \
     }
 #endif
 

@@ -9,12 +9,12 @@
 
 #ifndef TALLY_REF_TEMPLATE
 #define TALLY_REF_TEMPLATE
-#define TALLY_MEMBERS(type, nan)                                                                     \
-    {                                                                                                \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),                    \
-        .columns = TALLY_LEAF_BYTES / TALLY_STRIPES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), \
-        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), TALLY_NODE_MEMBERS(type, nan),          \
-        .run = TALLY_N2(reduce_leaves, type, nan),                                                   \
+#define TALLY_MEMBERS(type, nan)                                                                   \
+    {                                                                                              \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),                  \
+        .lanes = TALLY_LEAF_BYTES / TALLY_STRIPES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), \
+        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), TALLY_NODE_MEMBERS(type, nan),        \
+        .run = TALLY_N2(reduce_leaves, type, nan),                                                 \
     }
 #endif
 
