@@ -164,7 +164,7 @@ typedef struct expansion_scale {
 /* From the exponent fields of the largest values. */
 TALLY_INLINE TALLY_TARGET void scale_by(expansion_scale *scale, const int g, words exponent) {
     const words first = (2047 - exponent) >> 1, rest = 2047 - exponent - first; /* 512 more than the powers */
-    const units least = (units)(exponent + TALLY_SCALED_LEAST);
+    const units least = (units)exponent + TALLY_SCALED_LEAST;
     *(words *)(scale->once + g * WIDTH) = (first + (1023 - 512)) << 52;
     *(words *)(scale->again + g * WIDTH) = (rest + (1023 - 512)) << 52;
     *(units *)(scale->least + g * WIDTH) = (least << 52) & (least > 0);
