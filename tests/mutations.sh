@@ -346,7 +346,7 @@ mutation expansions-few src/cpu/expansions_template.h 'case 3: few_terms(is_f64,
 mutation expansions-certain src/cpu/expansions_template.h 'e[g].size * 0x1p-28' 'e[g].size * 0'
 mutation expansions-fine src/cpu/expansions_template.h '(e[g].size <= fine) &' '(e[g].size * 0 <= fine) &'
 mutation expansions-fine-unit src/cpu/exact.c 'unit + 53 - TALLY_FINE_TERMS' 'unit + 153'
-mutation expansions-tiny src/cpu/expansions_template.h '(units)(exponent + TALLY_SCALED_LEAST)' '(units)(exponent + TALLY_SCALED_LEAST + 800)'
+mutation expansions-tiny src/cpu/expansions_template.h '(units)exponent + TALLY_SCALED_LEAST' '(units)exponent + (TALLY_SCALED_LEAST + 800)'
 mutation expansions-tiny-products src/cpu/expansions_template.h '1023 + TALLY_SCALED_LEAST - 1)' '1023 + TALLY_SCALED_LEAST + 800)'
 mutation scaled-alike src/cpu/exact.c 'tally__measure_tile(tile); /* subnormals have other digits now */' 'tile->x_extent = tile->y_extent = (tally__extent){.unit = tile->x_extent.unit - by_x};'
 mutation enlarged-all src/cpu/results_template.h 'return !TALLY_ANY(above);' 'return !TALLY_ANY(above) || n > 0;'
