@@ -223,6 +223,7 @@
 #define fill_column TALLY_N(fill_column)
 #define fill_columns TALLY_N(fill_columns)
 #define fill_quarter TALLY_N(fill_quarter)
+#define fill_row TALLY_N(fill_row)
 #define fill_rows TALLY_N(fill_rows)
 #define fill_rows2 TALLY_N(fill_rows2)
 #define fill_some TALLY_N(fill_some)

@@ -15,7 +15,7 @@ NAMES, INSTANCE = ROOT / "src/names.h", ROOT / "src/instance.h"
 SUFFIXES = ["", "2", "_aim", "_t", "2_t", "_aim_t"]  # that templates give to what they define
 # Definitions begin in the first column: the text is formatted.
 DEFINITIONS = [
-    r"^(?:TALLY_(?:FN|ONCE|LONG|RARE)|static)\b[^;={}]*?\b(\w+)\s*\([^;{]*\)\s*\{",
+    r"^(?:TALLY_(?:FN|ONCE|LONG|RARE|INLINE)|static)\b[^;={}]*?\b(\w+)\s*\([^;{]*\)\s*\{",
     r"^\} (\w+);",
     r"^typedef [^{;]*?\b(\w+)(?:\[[^;]*\])?;",
 ]

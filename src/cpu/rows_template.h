@@ -66,18 +66,21 @@ TALLY_INLINE TALLY_TARGET void fill_some(lanes_t lanes, const raw_t *x, const ra
     else
         extend(lanes, x, y, wide_x, wide_y, count);
 }
+/* The same of as many values as there are. */
+TALLY_INLINE TALLY_TARGET void fill_row(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t count, bool is_first) {
+    for (int64_t p = 0, some; p < count; p += some) {
+        some = TALLY_WIDENS && count - p > TALLY_LEAF ? TALLY_LEAF : count - p;
+        fill_some(shifted(lanes, p), x + p, y + p, some, is_first);
+    }
+}
 /* The columns of every result from `rows` rows: stretches of memory that are one row each, or a whole stripe of rows.
  */
 TALLY_INLINE TALLY_TARGET void fill_columns(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
                                             int64_t width, int64_t columns) {
     int64_t together = stride == width ? columns : 1;
     for (int64_t r = 0; r < rows; r += together) {
-        lanes_t here = shifted(lanes, r % columns * width);
-        int64_t count = (rows - r < together ? rows - r : together) * width;
-        for (int64_t p = 0, some; p < count; p += some, here = shifted(here, some)) {
-            some = TALLY_WIDENS && count - p > TALLY_LEAF ? TALLY_LEAF : count - p;
-            fill_some(here, x + r * stride + p, y + r * stride + p, some, r < columns);
-        }
+        const int64_t count = (rows - r < together ? rows - r : together) * width;
+        fill_row(shifted(lanes, r % columns * width), x + r * stride, y + r * stride, count, r < columns);
     }
 }
 #if TALLY_PASSES == 1
@@ -88,11 +91,7 @@ TALLY_INLINE TALLY_TARGET void fill_column(lanes_t lanes, const raw_t *x, const 
         stack(lanes, x + c * stride, y + c * stride, NULL, NULL, width, columns * stride, TALLY_STRIPES);
         return;
     }
-    for (int64_t r = c; r < rows; r += columns)
-        for (int64_t p = 0, some; p < width; p += some) {
-            some = TALLY_WIDENS && width - p > TALLY_LEAF ? TALLY_LEAF : width - p;
-            fill_some(shifted(lanes, p), x + r * stride + p, y + r * stride + p, some, r < columns);
-        }
+    for (int64_t r = c; r < rows; r += columns) fill_row(lanes, x + r * stride, y + r * stride, width, r < columns);
 }
 /* The tree over the columns c, c + apart, ... of every result: the later half waits behind the earlier one. */
 static TALLY_TARGET void fold_columns(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
