@@ -281,19 +281,20 @@ TALLY_INLINE TALLY_TARGET wide enlarged(wide x, int64_t power) {
     if (!TALLY_ANY(size > fraction)) return (wide)((units)made | (bits & INT64_MIN));
     return (wide)(chosen(size <= fraction, (units)made, size + (power << 52)) | (bits & INT64_MIN));
 }
+/* The same; `above`: lanes that ever had more than that. */
+TALLY_INLINE TALLY_TARGET wide enlarged_below(wide x, int32_t power, units *above) {
+    *above |= ((units)x & INT64_MAX) >= (int64_t)(1023 + TALLY_ENLARGED_MOST) << 52;
+    return enlarged(x, power);
+}
 static TALLY_TARGET bool enlarge(const void *x, int64_t n, int32_t power, double *large) {
-    const int64_t most = (int64_t)(1023 + TALLY_ENLARGED_MOST) << 52;
     units above = {0};
     int64_t i = 0;
     for (; i + WIDTH <= n; i += WIDTH) {
-        const wide a = load_f64(x, i);
         ask_for(1, WIDTH, x, i + TALLY_MEASURE_AHEAD(1));
-        above |= ((units)a & INT64_MAX) >= most;
-        *(wide_anywhere *)(large + i) = enlarged(a, power);
+        *(wide_anywhere *)(large + i) = enlarged_below(load_f64(x, i), power, &above);
     }
     if (i < n) {
-        const wide a = load_part(1, x, i, n - i), last = enlarged(a, power);
-        above |= ((units)a & INT64_MAX) >= most;
+        const wide last = enlarged_below(load_part(1, x, i, n - i), power, &above);
         memcpy(large + i, &last, (size_t)(n - i) * sizeof *large);
     }
     return !TALLY_ANY(above);
