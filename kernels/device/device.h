@@ -212,18 +212,19 @@ TALLY_FN void tally_min64(int64_t *p, int64_t v) { atomicMin((long long *)p, (lo
 TALLY_FN void tally_max64(int64_t *p, int64_t v) { atomicMax((long long *)p, (long long)v); }
 TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) { return atomicExch(p, v); }
 TALLY_FN int32_t tally_look32(const int32_t *p) { return *(const volatile int32_t *)p; }
+/* Functions made by a macro would be none for `tally emit`. */
+#define TALLY_LOAD_QUAD(kept, q, p)                                       \
+    asm volatile("ld.global.nc" kept ".v4.u32 {%0, %1, %2, %3}, [%4];"    \
+                 : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) \
+                 : "l"(p))
 TALLY_FN tally_quad tally_load16(const char *p) {
     tally_quad q;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3])
-                 : "l"(p));
+    TALLY_LOAD_QUAD(".L1::no_allocate", q, p);
     return q;
 }
 TALLY_FN tally_quad tally_load16_again(const char *p) {
     tally_quad q;
-    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3])
-                 : "l"(p));
+    TALLY_LOAD_QUAD("", q, p);
     return q;
 }
 TALLY_FN tally_quad tally_take16(const char *p) {
