@@ -5,6 +5,7 @@
 
 #include "operator_guards.h" /* of the operators' files: made by CMake */
 
+#undef TALLY_ACROSS_H
 #undef TALLY_ANCHORED_H
 #undef TALLY_ARG_H
 #undef TALLY_BITS_H

@@ -7,6 +7,7 @@
  *
  * which are undone here. */
 #include "features/feature_tiles.h"
+#include "order/across.h"
 #include "order/fold.h"
 
 #if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE) || !defined(TALLY_NOTHING) || \

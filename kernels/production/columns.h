@@ -40,14 +40,6 @@ enum {
 #define TALLY_RING_BYTES (128 / TALLY_KERNEL_INPUTS) /* of each thread and input on their way at once */
 #include "rows/ring.h"
 
-#if TALLY_PASSES == 2
-typedef struct aims_t {
-    aim_t v[TALLY_ACROSS];
-} aims_t;
-#else
-typedef char aims_t;
-#endif
-
 #include "order/first_pass.h"
 #include "rows/fold_leaf.h"
 #if TALLY_PASSES == 2
@@ -56,10 +48,6 @@ typedef char aims_t;
 #endif
 
 /* ---- one leaf ---- */
-
-typedef struct nodes_t {
-    node_t v[TALLY_ACROSS];
-} nodes_t;
 
 /* A thread of sub 0 has a row of the digits: a panel of several leaves has TALLY_LEAST_SUBS or more. */
 typedef struct shared_columns_t {

@@ -146,24 +146,12 @@ TALLY_FN abreast_t read_abreast(const reader_t *reader, const features_of *from,
 
 /* ---- one leaf ---- */
 
-#if TALLY_PASSES == 2
-typedef struct aims_t {
-    aim_t v[TALLY_ACROSS];
-} aims_t;
-#else
-typedef char aims_t;
-#endif
-
 #include "order/first_pass.h"
 #include "features/fold_features.h"
 #if TALLY_PASSES == 2
 #include "order/second_pass.h"
 #include "features/fold_features.h"
 #endif
-
-typedef struct nodes_t {
-    node_t v[TALLY_ACROSS];
-} nodes_t;
 
 /* Of n vectors; `at` is the place of the first in its segment. */
 TALLY_FN nodes_t leaf_of_vectors(const reader_t *reader, int32_t n, int64_t at) {

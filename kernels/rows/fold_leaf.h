@@ -7,6 +7,7 @@
  *
  * which are undone here. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
  * takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
+#include "order/across.h"
 #include "order/fold.h"
 #include "rows/ring.h"
 

@@ -1,0 +1,24 @@
+/* What a thread has of TALLY_ACROSS results side by side: their nodes and, of operators with a second pass, what that
+ * aims at. For the operator of accumulators/records.h; TALLY_ACROSS is defined before. */
+#ifndef TALLY_ACROSS_H
+#define TALLY_ACROSS_H
+
+#include "accumulators/operator.h"
+
+#ifndef TALLY_ACROSS
+#error "define TALLY_ACROSS, the results that a thread takes side by side"
+#endif
+
+#if TALLY_PASSES == 2
+typedef struct aims_t {
+    aim_t v[TALLY_ACROSS];
+} aims_t;
+#else
+typedef char aims_t;
+#endif
+
+typedef struct nodes_t {
+    node_t v[TALLY_ACROSS];
+} nodes_t;
+
+#endif
