@@ -61,16 +61,15 @@ TALLY_FN void TALLY_NAME(add_vector)(const panel_t *panel, int32_t n, const vect
 TALLY_FN void TALLY_NAME(add_batch)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch, const ring_t *ring,
                                     TALLY_TYPE_NAME(across) * here, int32_t present[TALLY_ACROSS], const aims_t *aims,
                                     const int32_t is_joined) {
-    const offset_t of_x = offset_of(leaf, batch, &panel->x), of_y = offset_of(leaf, batch, &panel->y);
-    (void)of_y;
+    const uint32_t behind_x = bytes_behind(leaf, batch, &panel->x), behind_y = bytes_behind(leaf, batch, &panel->y);
+    (void)behind_y;
     TALLY_UNROLL
     for (int32_t s = 0; s < 4; s++) {
         if (s >= batch->values) continue;
-        const vector_t x = take_from_ring(panel, &of_x, ring->of[0][batch->slot + s], (uint32_t)s),
+        const vector_t x = take_from_ring(panel, behind_x, ring->of[0][batch->slot + s]),
                        y = TALLY_KERNEL_INPUTS == 1
                                ? x
-                               : take_from_ring(panel, &of_y, ring->of[TALLY_KERNEL_INPUTS - 1][batch->slot + s],
-                                                (uint32_t)s);
+                               : take_from_ring(panel, behind_y, ring->of[TALLY_KERNEL_INPUTS - 1][batch->slot + s]);
         TALLY_NAME(add_vector)
         (panel, leaf->n, &x, &y, batch->k + (s << leaf->log_columns), !TALLY_IS_FREE && s == 0 && batch->stripe == 0,
          here, present, aims, is_joined, is_joined);

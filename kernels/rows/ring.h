@@ -19,17 +19,15 @@ typedef struct leaf_t {
     int32_t n, log_columns;
     int32_t log_all, mine;      /* columns of joined rows so many together; those of the thread */
     int32_t batch, log_batches; /* values of a column that are taken together, 2 or 4; how many times that */
-    int32_t is_inside;          /* no vector of the thread ends behind the array */
+    int32_t is_inside;          /* no vector of the thread ends behind the array: both inputs end alike */
 } leaf_t;
-TALLY_FN int32_t ends_inside(const input_of_t *input, int64_t last_row) {
-    return input->first + last_row * input->row + vector_bytes <= input->end;
-}
 TALLY_FN leaf_t leaf_of(const panel_t *panel, int64_t at, int32_t n, int32_t log_columns) {
     const int32_t log_all = log_columns - panel->log_joined;
     const int64_t row = at >> panel->log_joined, last = (at + n - 1) >> panel->log_joined;
     leaf_t leaf = {row, n, log_columns, log_all, 1, n > 2 << log_columns ? 4 : 2, n > 4 << log_columns, 0};
     if (1 << log_all > panel->subs) leaf.mine = (1 << log_all) / panel->subs;
-    leaf.is_inside = panel->reads != TALLY_READS_APART && ends_inside(&panel->x, last) && ends_inside(&panel->y, last);
+    leaf.is_inside =
+        panel->reads != TALLY_READS_APART && panel->x.first + last * panel->x.row + vector_bytes <= panel->x.end;
     return leaf;
 }
 
@@ -110,22 +108,19 @@ TALLY_FN void await_batch(const leaf_t *leaf) {
     else
         TALLY_AWAIT_COPIES(ring_slots / 2 - 1);
 }
-/* The bytes by which the batch's first vector is behind a multiple of its bytes, and a row of its column. */
-typedef struct offset_t {
-    uint32_t by, step;
-} offset_t;
-TALLY_FN offset_t offset_of(const leaf_t *leaf, const batch_t *batch, const input_of_t *input) {
-    offset_t offset;
-    offset.by = (uint32_t)(uint64_t)input->first + (uint32_t)(leaf->row + batch->row) * (uint32_t)input->row;
-    offset.step = (uint32_t)input->row << leaf->log_all;
-    return offset;
+/* The bytes by which the batch's vectors are behind a multiple of theirs. Its rows are as many apart as there are
+ * columns, 8 or more, and TALLY_ACROSS is at most 8: all are as far behind as the first. */
+TALLY_FN uint32_t bytes_behind(const leaf_t *leaf, const batch_t *batch, const input_of_t *input) {
+    const uint32_t row = (uint32_t)(leaf->row + batch->row);
+    return ((uint32_t)(uint64_t)input->first + row * (uint32_t)input->row) % vector_bytes;
 }
-TALLY_FN vector_t take_from_ring(const panel_t *panel, const offset_t *offset, const vector_t *slot, uint32_t s) {
+/* A vector of the batch, so many bytes behind. */
+TALLY_FN vector_t take_from_ring(const panel_t *panel, uint32_t behind, const vector_t *slot) {
     const vector_t first = take_vector((const char *)(slot + tally_thread()));
     if (panel->reads != TALLY_READS_SPLIT) return first;
     const vector_t *const next = slot + tally_thread() + (panel->lane < panel->across - 1);
     const vector_t second = take_vector((const char *)next);
-    return shift_vector(&first, &second, (offset->by + s * offset->step) % vector_bytes);
+    return shift_vector(&first, &second, behind);
 }
 
 #endif
