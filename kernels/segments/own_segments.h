@@ -86,11 +86,8 @@ TALLY_FN void close_runs(const tally_segments_work *work, const tile_t *tile, ru
                       count = leaves_in((int32_t)tally_shuffle((uint32_t)mine.n, run));
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_boundaries;
         if (k % TALLY_CONSUMER_WARPS != tally_warp()) continue; /* the same in all lanes */
-        node_t node =
-            leaves[begin + (tally_lane() < count ? tally_lane()
-                                                 : 0)]; /* copied by words: under a condition it would be by bytes */
-        if (tally_lane() >= count) node = nothing();
-        node = pair_lanes(node, count);
+        /* copied by words: under a condition it would be by bytes */
+        const node_t leaf = leaves[begin + (tally_lane() < count ? tally_lane() : 0)], node = pair_lanes(leaf, count);
         if (tally_lane() == 0)
             tally_raise_flags(work->out.flags, put_result(work, tile->opening, run - boundary_runs, node));
     }
