@@ -96,6 +96,9 @@ void test_bad_segmentations(void **state) {
     expect_refused(TALLY_SEGMENT_IDS, index, VALUES, COUNT, VALUES);
     for (int64_t i = 0; i < COUNT; i++) index[i] = INT32_MAX;
     expect_refused(TALLY_LENGTHS, index, COUNT, COUNT, VALUES);
+    for (int64_t i = 0; i < COUNT; i++) index[i] = 2; /* whose offsets, in 32 bits, are those of an array */
+    index[COUNT / 2] = (int64_t)1 << 32;
+    expect_refused_by(1, TALLY_LENGTHS, index, COUNT, COUNT, 2 * (COUNT - 1));
     free(index);
 }
 

@@ -73,6 +73,13 @@ static void test_forms(void **state) {
         problem p = pose(&some[k % 3], wide[k], SMALL_INTEGERS, 4096 * leaves + 8 * k, k);
         compare_device(&p, TALLY_OFFSETS, TALLY_I32, k);
     }
+    /* lengths that a block of production/partition.h takes, and no more: the last offset is behind them */
+    ragged r = {.lengths = scratch(LENGTHS, TALLY_LENGTHS_BLOCK * sizeof(int64_t))};
+    while (r.count < TALLY_LENGTHS_BLOCK) r.values += r.lengths[r.count] = r.count % 2, r.count++;
+    const problem p = pose_segments(&some[0], r, SMALL_INTEGERS);
+    now.data = "a block of lengths";
+    spoil_scratch(&some[0]);
+    compare_device(&p, TALLY_LENGTHS, TALLY_I32, 0);
 }
 
 /* Segments of a group of leaves, and hardly more or less: what runs over tiles is combined by groups. */
