@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tests/mutations.sh [NAME...]: plants bugs, one at a time, and sees that the tests named beside them find each. NAME: a
-# mutation, or a group of them. All of them take two hours on two cores; most of that is exact sums. Works on a copy of
-# the tree in build/mutations. The exit status is 0 only when the copy passes as it is and every bug is found on every
-# instruction set it concerns. Prints a table in Markdown.
+# tests/mutations.sh [NAME...]: makes mutations, one at a time, and sees that the tests named beside them find each.
+# NAME: a mutation, or a group of them. All of them take two hours on two cores; most of that is exact sums. Works on a
+# copy of the tree in build/mutations. The exit status is 0 only when the copy passes as it is and every mutation is
+# found on every instruction set it concerns. Prints a table in Markdown.
 # tests/mutations.sh --check: only sees that every mutation still fits the text it is for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ checks=0
 names=("$@")
 isas=baseline
 grep -qw avx512f /proc/cpuinfo 2>/dev/null && isas="avx512 baseline"
-failures=0 planted=0 passed=""
+failures=0 made=0 passed=""
 python=/usr/bin/python3 # Debian's, which has Debian's NumPy
 [ -x "$python" ] || python=python3
 
@@ -104,12 +104,12 @@ mutation() {
     if [ ${#names[@]} -gt 0 ]; then
         case " ${names[*]} " in *" $name "* | *" $group "*) ;; *) return 0 ;; esac
     fi
-    if [ "$plant" = 0 ]; then
+    if [ "$runs_them" = 0 ]; then
         printf '%s\0' "$name" "$file" "$find"
         return
     fi
     pass_unchanged || exit 1
-    planted=$((planted + 1))
+    made=$((made + 1))
     text=$(mutated "$root/$file" "$find" "$replacement")
     printf '%s\n' "$text" >"$tree/$file"
     if ! build "${tests[@]}"; then
@@ -492,13 +492,13 @@ mutation python-packed python/src/array.c 'k-- > 0; step *= it->shape[k]) it->st
 
 # ---- the run ----
 
-plant=0
+runs_them=0
 if ! fitting=$(each_mutation | count_fitting) || [ "$fitting" = 0 ]; then
     echo "no such mutation, or rotten ones: nothing was run" >&2
     exit 1
 fi
 [ "$checks" = 0 ] || { echo "$fitting mutations fit"; exit 0; }
-plant=1
+runs_them=1
 
 mkdir -p "$tree"
 git ls-files --cached --others --exclude-standard | while IFS= read -r file; do [ ! -f "$file" ] || copy "$file"; done
@@ -510,5 +510,5 @@ echo "|---|---|---|---|"
 each_mutation
 
 echo
-echo "$planted mutations, $failures not caught"
+echo "$made mutations, $failures not caught"
 [ "$failures" = 0 ]

@@ -40,7 +40,7 @@ int open_stage(const command *wanted, tally_backend backend, stage *made);
  * how many values are then raced over. */
 int open_race(const command *wanted, stage *made);
 int64_t count_raced(const command *wanted, const stage *s);
-/* The same values for everybody: random (floats from 0 to 1), and cut into segments of the stage's shape. `copies`: as
+/* The same values for everybody: random (floats from 0 to 1), in segments of the stage's shape. `copies`: as
  * tally__track_load has it. */
 bool set_stage(stage *s, int64_t count, const char *shape, int copies);
 bool sort_stage(stage *s, int64_t count); /* with the first `count` values, in ascending order */

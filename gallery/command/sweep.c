@@ -202,9 +202,9 @@ static bool run_sweep_on(sweep *w, const char *chart) {
     if (!fill_panels(w)) {
         return false;
     }
-    const char *cut = s->shape != NULL ? ", segments: " : "";
+    const char *segments = s->shape != NULL ? ", segments: " : "";
     snprintf(title, sizeof title, "%s of %lld %s%s%s on %s, by %s", s->op, (long long)w->count,
-             tally_type_name(s->type), cut, s->shape != NULL ? s->shape : "", tally__track_device(s->track),
+             tally_type_name(s->type), segments, s->shape != NULL ? s->shape : "", tally__track_device(s->track),
              w->of->what);
     printf("%s\n", title);
     for (int m = 0; m < w->metrics; m++) {

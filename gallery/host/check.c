@@ -12,13 +12,13 @@
 static tally_status reduce(const tally__track *track, tally_op op, bool segments, tally_type type, void *results) {
     tally_array x = tally_in(track->x, track->type, track->count), y = tally_in(track->y, track->type, track->count);
     tally_output out = tally_out(results, type, segments ? track->segments : 1);
-    tally_segments cut = {
+    tally_segments given = {
         .kind = TALLY_SEGMENT_IDS, .index = track->segment_ids, .index_type = TALLY_I32, .count = track->segments};
     bool pair = tally_op_inputs(op) == 2;
     tally_status status;
     if (segments)
-        status = pair ? tally_reduce_segments_pair(track->context, op, x, y, cut, out)
-                      : tally_reduce_segments(track->context, op, x, cut, out);
+        status = pair ? tally_reduce_segments_pair(track->context, op, x, y, given, out)
+                      : tally_reduce_segments(track->context, op, x, given, out);
     else
         status = pair ? tally_reduce_pair(track->context, op, x, y, out) : tally_reduce(track->context, op, x, out);
     return status == TALLY_EMPTY ? TALLY_OK : status;

@@ -53,7 +53,7 @@ void tally__track_close(tally__track *track); /* NULL is fine */
  * so that a GPU that reads one after the other does not find them in its cache. What was there before is gone, segments
  * too. */
 tally_status tally__track_load(tally__track *track, const void *x, const void *y, int64_t count, int copies);
-/* Cuts them: segment_ids[i], ascending, 0 to segments - 1, is the segment of value i. */
+/* Gives them segments: segment_ids[i], ascending, 0 to segments - 1, is the segment of value i. */
 tally_status tally__track_segments(tally__track *track, const int32_t *segment_ids, int64_t segments);
 /* How many lists the values are for merge_lists; 32 at first. */
 void tally__track_lists(tally__track *track, int lists);

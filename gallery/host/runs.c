@@ -20,10 +20,10 @@ tally_status tally__track_suits(const tally__track *track, const tally__gallery_
     TALLY_CHECK(row->plan != TALLY_PLAN_FIT || track->count <= row->threads, UNSUPPORTED,
                 "%s has a thread for each value, and one block has at most %d; these are %lld", name, row->threads,
                 (long long)track->count);
-    TALLY_CHECK(!row->segment_ids || track->segments > 0, UNSUPPORTED,
-                "%s reduces segments, and the values are not cut", name);
+    TALLY_CHECK(!row->segment_ids || track->segments > 0, UNSUPPORTED, "%s reduces segments, and the values have none",
+                name);
     TALLY_CHECK(row->segment_ids || track->segments == 0 || row->plan == TALLY_PLAN_READ, UNSUPPORTED,
-                "%s reduces a whole array, and the values are cut into segments", name);
+                "%s reduces a whole array, and the values have segments", name);
     TALLY_CHECK(shared_bytes(track, row) <= TALLY_SIMT_SHARED_BYTES, UNSUPPORTED,
                 "%s keeps %d accumulators in shared memory; those of %s of %s have %zu bytes, and a block has %d", name,
                 row->shared, op, tally_type_name(track->type), track->host->element_bytes, TALLY_SIMT_SHARED_BYTES);

@@ -98,12 +98,12 @@ static tally_status run_production(tally__track *track, const void *what, int co
     tally_array y = tally_in(address(track->second + offset), track->type, track->count);
     tally_output out = tally_out(address(track->segments > 0 ? track->output : track->elements[0]), TALLY_NATURAL,
                                  track->segments > 0 ? track->segments : 1);
-    tally_segments cut = {.kind = TALLY_SEGMENT_IDS,
-                          .index = address(track->value_segment_ids),
-                          .index_type = TALLY_I32,
-                          .count = track->segments};
+    tally_segments given = {.kind = TALLY_SEGMENT_IDS,
+                            .index = address(track->value_segment_ids),
+                            .index_type = TALLY_I32,
+                            .count = track->segments};
     lap->launches = 1;
-    if (track->segments > 0) return tally_reduce_segments(context, op, x, cut, out);
+    if (track->segments > 0) return tally_reduce_segments(context, op, x, given, out);
     return track->operator.inputs == 2 ? tally_reduce_pair(context, op, x, y, out) : tally_reduce(context, op, x, out);
 }
 

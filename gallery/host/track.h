@@ -30,7 +30,7 @@ struct tally__track {
     char *mine;                    /* the text of a kernel from outside, or NULL */
     const void *x, *y;             /* the caller's, while it is on the track */
     const int32_t *segment_ids;
-    int64_t count, segments;           /* segments: 0 without a cut */
+    int64_t count, segments;           /* segments: 0 of a whole array */
     tally__lap lap;                    /* of the run that was traced last */
     int copies, lists, most_launches;  /* most_launches: 0 for as many as it takes */
     int wanted_threads, wanted_blocks; /* 0: as usual */

@@ -73,9 +73,9 @@ def runs_of(race):
 def text_of(race):
     """As tally race prints it."""
     plain = gigabytes(race["kernels"][0])
-    cut = f" in {race['segments']} segments ({race['shape']})" if race["shape"] else ""
+    segments = f" in {race['segments']} segments ({race['shape']})" if race["shape"] else ""
     head = [f"{'kernel':28}", "result", f"{'us':>10}", f"{'GB/s':>8}", f"{'share':>6}", "launches", f"{'blocks':>8}"]
-    lines = [f"{race['op']} of {race['n']} {race['type']}{cut} on {race['device']}", "", "     " + " ".join(head)]
+    lines = [f"{race['op']} of {race['n']} {race['type']}{segments} on {race['device']}", "", "     " + " ".join(head)]
     for row in race["kernels"]:
         if "seconds" in row:
             us, speed, blocks = 1e6 * row["seconds"], gigabytes(row), f" {row['blocks'][0]:8}" if row["blocks"] else ""

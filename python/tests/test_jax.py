@@ -17,7 +17,7 @@ WITH_GRADIENTS = "sum mean max min prod logsumexp var std norm1 norm2 norminf su
 FAILED = (jax.errors.JaxRuntimeError, ValueError)
 rng = np.random.default_rng(1)
 IDS = np.array([0, 0, 2, 2, 2])
-CUTS = {
+SEGMENTATIONS = {
     "ids": {"segment_ids": IDS, "num_segments": 4},
     "unsorted": {"segment_ids": np.array([2, 0, 2, 1, 0]), "num_segments": 3, "indices_are_sorted": False},
     "drop": {"segment_ids": np.array([2, -1, 0, 9, 0], "i4"), "num_segments": 3, "indices_are_sorted": False,
@@ -39,7 +39,7 @@ def data_for(name, x):
 def calls_of(name):
     """Keywords of calls."""
     if name.startswith("segment_"):
-        return [{"axis": 1, **cut} for cut in CUTS.values()]
+        return [{"axis": 1, **how} for how in SEGMENTATIONS.values()]
     return [{}, {"axis": 1}, {"axis": (0, 2)}, {"axis": (1, 2), "keepdims": True}, {"axis": ()}]
 
 
@@ -85,8 +85,8 @@ def test_gradients(op):
     for axis in (None, 1, (0, 2)):
         check_twice(lambda v: tally.reduce(v, op, axis=axis), x)
     check_twice(lambda v: tally.reduce(v, op, axis=0, keepdims=True, nan="skip"), x)
-    for cut in CUTS.values():
-        check_twice(lambda v: jnp.nan_to_num(tally.segment_reduce(v, op, **cut)), rng.standard_normal((5, 2)))
+    for how in SEGMENTATIONS.values():
+        check_twice(lambda v: jnp.nan_to_num(tally.segment_reduce(v, op, **how)), rng.standard_normal((5, 2)))
     check_twice(lambda v: tally.segment_reduce(v, op, lengths=np.array([2, 3]), axis=1), rng.standard_normal((2, 5)))
 
 
@@ -216,7 +216,7 @@ def test_handlers_refuse_what_does_not_fit():
     """What only jax.ffi_call itself can ask for: an error, and nothing is read or written beyond the buffers."""
     number = np.int64
     rows = {"op": number(0), "nan": number(0), "accuracy": number(0), "ddof": number(0)}
-    cut = {**rows, "segmentation": number(2), "outside": number(0)}
+    how = {**rows, "segmentation": number(2), "outside": number(0)}
     x, ids = jnp.ones((1, 5, 2)), jnp.array(IDS)
 
     def call(target, shape, arrays, **words):
@@ -224,7 +224,7 @@ def test_handlers_refuse_what_does_not_fit():
         return jax.ffi.ffi_call(target, result)(*arrays, **words)
 
     assert call("tally_reduce_rows", (1, 1, 2), [x], **rows).tolist() == [[[5, 5]]]
-    assert call("tally_reduce_segments", (1, 3, 2), [x, ids], **cut).tolist() == [[[2, 2], [0, 0], [3, 3]]]
+    assert call("tally_reduce_segments", (1, 3, 2), [x, ids], **how).tolist() == [[[2, 2], [0, 0], [3, 3]]]
     for target, shape, arrays, words in [
         ("rows", (1, 1, 1), [x], rows),
         ("rows", (1, 1, 2), [x[0, 0]], rows),
@@ -240,19 +240,19 @@ def test_handlers_refuse_what_does_not_fit():
         ("rows", (1, 1, 2), [x], {**rows, "ddof": number(-1)}),
         ("rows", (1, 1, 2), [x], {**rows, "dtype": "c8"}),
         ("rows", (1, 1, 2), [x], {**rows, "dtype": "float8_e4m3fn"}),
-        ("segments", (1, 3, 2), [x, ids[:4]], cut),
-        ("segments", (1, 3, 2), [x, ids.astype("f4")], cut),
-        ("segments", (1, 3, 1), [x, ids], cut),
-        ("segments", (2, 3, 2), [x, ids], cut),
-        ("segments", (1, 3, 2, 2), [x, ids], cut),
-        ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(3)}),
-        ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(4)}),
-        ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(5)}),
-        ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(6), "outside": number(2)}),
-        ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(6 + (1 << 32))}),
+        ("segments", (1, 3, 2), [x, ids[:4]], how),
+        ("segments", (1, 3, 2), [x, ids.astype("f4")], how),
+        ("segments", (1, 3, 1), [x, ids], how),
+        ("segments", (2, 3, 2), [x, ids], how),
+        ("segments", (1, 3, 2, 2), [x, ids], how),
+        ("segments", (1, 3, 2), [x, ids], {**how, "segmentation": number(3)}),
+        ("segments", (1, 3, 2), [x, ids], {**how, "segmentation": number(4)}),
+        ("segments", (1, 3, 2), [x, ids], {**how, "segmentation": number(5)}),
+        ("segments", (1, 3, 2), [x, ids], {**how, "segmentation": number(6), "outside": number(2)}),
+        ("segments", (1, 3, 2), [x, ids], {**how, "segmentation": number(6 + (1 << 32))}),
         ("segments", (1, 3, 2), [x, ids], rows),
-        ("segments", (1, 5, 2), [x, ids], {**cut, "segmentation": number(0)}),
-        ("segments", (3, 1, 3, 2), [x[None], jnp.stack([ids, ids])], cut),
+        ("segments", (1, 5, 2), [x, ids], {**how, "segmentation": number(0)}),
+        ("segments", (3, 1, 3, 2), [x[None], jnp.stack([ids, ids])], how),
     ]:
         with pytest.raises(FAILED):
             got = call("tally_reduce_" + target, shape, arrays, **words).block_until_ready()

@@ -12,7 +12,7 @@ import tally_reduce as t
 rng = np.random.default_rng(1)
 VALUES = rng.standard_normal((60, 300)) * 10.0 ** rng.integers(-9, 9, (60, 300))
 IDS = rng.integers(0, 9, 60)
-CUTS = {
+SEGMENTATIONS = {
     "lengths": {"lengths": np.array([7, 0, 50, 3])},
     "offsets": {"offsets": np.array([3, 3, 40, 59], "i4")},
     "sorted ids": {"segment_ids": np.sort(IDS), "num_segments": 11},
@@ -88,8 +88,8 @@ def same(library, got, wanted, what):
         np.testing.assert_array_equal(one, other, err_msg=str(what))
 
 
-def on_device(library, cut):
-    return {name: library.make(value) if name in NAMES else value for name, value in cut.items()}
+def on_device(library, how):
+    return {name: library.make(value) if name in NAMES else value for name, value in how.items()}
 
 
 def take(op, dtype):
@@ -132,8 +132,8 @@ def test_keywords(library):
         t.sum(x, where=np.ones((60, 300), bool))
 
 
-@pytest.mark.parametrize("cut", CUTS)
-def test_segments(library, cut):
+@pytest.mark.parametrize("how", SEGMENTATIONS)
+def test_segments(library, how):
     """Numbers, features, features that lie apart, an axis in the middle; indices on the GPU and on the host; plans."""
     arrays = {
         "numbers": (VALUES[:, 0].copy(), 0), "features": (VALUES, 0), "few features": (VALUES[:, :3].copy(), 0),
@@ -142,13 +142,13 @@ def test_segments(library, cut):
     within, stream = library.stream()
     for name, (values, axis) in arrays.items():
         for op in ("sum", "argmax", "mean", "prod", "minmax", "stats", "logsumexp"):
-            wanted = t.segment_reduce(values, op, axis=axis, **CUTS[cut])
+            wanted = t.segment_reduce(values, op, axis=axis, **SEGMENTATIONS[how])
             with within:
-                x, index = library.make(values), on_device(library, CUTS[cut])
+                x, index = library.make(values), on_device(library, SEGMENTATIONS[how])
                 got = {"on the GPU": t.segment_reduce(x, op, axis=axis, **index)}
                 plan = t.Plan(60, dtype="f8", **index)
                 got["plan"] = t.segment_reduce(x, op, axis=axis, plan=plan)
-                got["on the host"] = t.segment_reduce(x, op, axis=axis, **CUTS[cut])
+                got["on the host"] = t.segment_reduce(x, op, axis=axis, **SEGMENTATIONS[how])
                 if values.ndim == 2:  # one feature lies behind the other
                     across = library.make(np.ascontiguousarray(values.T)).T
                     got["apart"] = t.segment_reduce(across, op, axis=axis, **index)
@@ -194,7 +194,7 @@ def test_graphs(library):
     """Calls are captured, and run again on other values."""
     x = library.make(VALUES)
     whole, columns, segments = (library.make(np.zeros(shape)) for shape in ((), 300, (11, 300)))
-    index = on_device(library, CUTS["unsorted ids"])
+    index = on_device(library, SEGMENTATIONS["unsorted ids"])
     plan = t.Plan(60, dtype="f8", **index)
 
     def work():
@@ -209,15 +209,15 @@ def test_graphs(library):
     wait()
     same(library, whole, t.sum(2 * VALUES), "whole")
     same(library, columns, t.var(2 * VALUES, axis=0), "columns")
-    same(library, segments, t.segment_sum(2 * VALUES, **CUTS["unsorted ids"]), "segments")
+    same(library, segments, t.segment_sum(2 * VALUES, **SEGMENTATIONS["unsorted ids"]), "segments")
 
 
 def test_wrong_segments(library):
     x = library.make(VALUES)
-    for cut in ({"lengths": [61]}, {"offsets": [3, 2]}, {"segment_ids": [0] * 59 + [2], "num_segments": 2},
+    for how in ({"lengths": [61]}, {"offsets": [3, 2]}, {"segment_ids": [0] * 59 + [2], "num_segments": 2},
                 {"segment_ids": [1] + [0] * 59, "num_segments": 2}, {"starts": [3], "ends": [2]},
                 {"segment_ids": [0] * 59 + [2], "num_segments": 2, "indices_are_sorted": False}):  # fmt: skip
-        index = {name: np.array(value) if name in NAMES else value for name, value in cut.items()}
+        index = {name: np.array(value) if name in NAMES else value for name, value in how.items()}
         with pytest.raises(ValueError):
             t.segment_sum(x, checked=True, **on_device(library, index))
         with pytest.raises(ValueError):
@@ -236,20 +236,20 @@ def test_gradients_of_torch():
     tally = pytest.importorskip("tally_reduce.torch")
     x = torch.randn(64, 5, dtype=torch.float64)
     ids = torch.randint(0, 10, (64,))
-    cuts = [{"segment_ids": ids.sort().values, "num_segments": 10},
+    ways = [{"segment_ids": ids.sort().values, "num_segments": 10},
             {"segment_ids": ids, "num_segments": 9, "indices_are_sorted": False, "out_of_range": "drop"},
             {"lengths": torch.tensor([10, 0, 54])}]  # fmt: skip
     for op in "sum mean max min prod logsumexp var std norm1 norm2 norminf sumsq".split():
-        for cut in cuts:
+        for how in ways:
             results = []
             for device in ("cpu", "cuda"):
-                index = {name: one.to(device) if name in NAMES else one for name, one in cut.items()}
+                index = {name: one.to(device) if name in NAMES else one for name, one in how.items()}
                 with torch.cuda.stream(torch.cuda.Stream()):
                     leaf = x.to(device).requires_grad_()
                     sums = tally.segment_reduce(leaf, op, **index), tally.reduce(leaf, op, axis=0)
                     (grad,) = torch.autograd.grad(sum(one.nan_to_num(0, 0, 0).sum() for one in sums), leaf)
                     results.append([one.detach().cpu() for one in (*sums, grad)])
-            print(op, cut.keys())  # shown where it fails
+            print(op, how.keys())  # shown where it fails
             for one, other in zip(results[0][:2], results[1][:2]):
                 np.testing.assert_array_equal(one, other)
             torch.testing.assert_close(results[0][2], results[1][2])
@@ -257,9 +257,9 @@ def test_gradients_of_torch():
     torch.testing.assert_close(softmax.cpu(), tally.segment_softmax(x, ids, 10, indices_are_sorted=False))
     for backend in ("aot_eager", "inductor"):
         torch._dynamo.reset()
-        function = torch.compile(lambda v: tally.segment_mean(v, cuts[0]["segment_ids"].cuda(), 10).sum() + 1,
+        function = torch.compile(lambda v: tally.segment_mean(v, ways[0]["segment_ids"].cuda(), 10).sum() + 1,
                                  fullgraph=True, backend=backend)  # fmt: skip
-        wanted = tally.segment_mean(x, **cuts[0]).sum() + 1
+        wanted = tally.segment_mean(x, **ways[0]).sum() + 1
         torch.testing.assert_close(function(x.cuda()).cpu(), wanted)
 
 
@@ -276,12 +276,12 @@ def test_jax():
         for axis in (None, 0, 1):
             got = jax.jit(lambda v: tally.reduce(v, op, axis=axis))(x)
             np.testing.assert_array_equal(np.asarray(got), t.reduce(VALUES, op, axis=axis), err_msg=f"{op} {axis}")
-        for name, cut in CUTS.items():
-            if "starts" in cut:
+        for name, how in SEGMENTATIONS.items():
+            if "starts" in how:
                 continue
-            got = jax.jit(lambda v: tally.segment_reduce(v, op, **cut))(x)
-            np.testing.assert_array_equal(np.asarray(got), t.segment_reduce(VALUES, op, **cut), err_msg=f"{op} {name}")
-    ids = CUTS["unsorted ids"]
+            got = jax.jit(lambda v: tally.segment_reduce(v, op, **how))(x)
+            np.testing.assert_array_equal(np.asarray(got), t.segment_reduce(VALUES, op, **how), err_msg=f"{op} {name}")
+    ids = SEGMENTATIONS["unsorted ids"]
     batched = jax.vmap(lambda v: tally.segment_sum(v, **ids), in_axes=1)(x)
     np.testing.assert_array_equal(np.asarray(batched).T, t.segment_sum(VALUES, **ids))
     gradient = jax.grad(lambda v: tally.segment_logsumexp(v / 1e9, **ids)[:9].sum())

@@ -77,7 +77,7 @@ void choose_schedule(int trial) {
     tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
     if (backend != TALLY_BACKEND_SIMT) return;
     EXPECT(tally__simt_parse(schedules[trial % SCHEDULES], &settings), "no schedule %s", schedules[trial % SCHEDULES]);
-    settings.patience *= 100; /* one block may take thousands of segments carefully */
+    settings.patience *= 100; /* one block may take thousands of segments by limbs */
     tally__simt_configure(&settings);
     now.layout = schedules[trial % SCHEDULES];
 }

@@ -1,5 +1,5 @@
 /* Kernels for test_simt.c, in the dialect of device/device.h: first right ones, which use each word, then ones with a
- * fault planted. `x` is input, `result` output, `arrivals` counters, `user` a number. */
+ * fault. `x` is input, `result` output, `arrivals` counters, `user` a number. */
 #include "device/device.h"
 #include "simt_work.h"
 

@@ -452,7 +452,7 @@ static void test_refusals(void **state) {
         if (tally__gallery[k].needs == TALLY_COMMUTES)
             expect_refusal(track, tally__gallery[k].name, "does not commute");
     expect_refusal(track, "interleaved", "one block has at most 1024; these are 5000");
-    expect_refusal(track, "segmented_tb2", "the values are not cut");
+    expect_refusal(track, "segmented_tb2", "the values have none");
     tally__track_close(track);
 
     track = open_track(&argmin);
@@ -460,7 +460,7 @@ static void test_refusals(void **state) {
     expect_refusal(track, "diffwarps", "keeps 2113 accumulators in shared memory");
     expect_refusal(track, "merge_lists", "merges by the minimum, not by argmin");
     EXPECT_OK(tally__track_segments(track, segment_ids, 2));
-    expect_refusal(track, "tb2", "the values are cut into segments");
+    expect_refusal(track, "tb2", "the values have segments");
     EXPECT_STATUS(tally__track_segments(track, wrong, 2), TALLY_BAD_SEGMENTS);
     EXPECT_STATUS(tally__track_segments(track, beyond, 2), TALLY_BAD_SEGMENTS);
     EXPECT_STATUS(tally__track_segments(track, segment_ids, 0), TALLY_BAD_SEGMENTS);

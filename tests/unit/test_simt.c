@@ -1,5 +1,5 @@
 /* The GPU simulator: first that each word does what device/device.h says, under every schedule and for blocks of all
- * shapes; then that faults planted in kernels are found. The driver over it is test_simt_driver.c's. */
+ * shapes; then that faults of kernels are found. The driver over it is test_simt_driver.c's. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
