@@ -314,7 +314,7 @@ file=src/cpu/batch_template.h
 mutation batch-mask $file '{-1, -1, -1, -1, -1, -1, -1, -1};' '{-1, -1, -1, -1, -1, -1, -1, 0};'
 mutation batch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'before[g] = anchor[k] - (s[g] - s[g]);'
 mutation batch-second-row $file '= s[g] + a;' '= s[g] + b;'
-mutation batch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
+mutation batch-across $file 'transposed[k][i] = ((const value *)at)[i * (apart) + k];' 'transposed[k][i] = ((const value *)at)[i + k];'
 mutation mean-of-nothing src/cpu/results_template.h 'TALLY_MOST(nan, 1, rounded.sure' 'TALLY_MOST(0, 1, rounded.sure'
 mutation batch-padding $file 'batch->places[s] = offsets[count] - offsets[0];' 'batch->places[s] = 0;'
 
@@ -364,7 +364,7 @@ mutation plain-overflow $file '(int64_t)(0x7ff - 20) << 52;' '(int64_t)0x7ff << 
 mutation plain-twice $file 'doubt |= ((bits & last) == middle) |' 'doubt |= ((bits & last) == middle + 1) |'
 mutation plain-rest-unseen $file 'm = s[step] + less(p, less(t, s[0])),' 'm = (wide)_mm512_add_round_pd((__m512d)s[step], (__m512d)less(p, less(t, s[0])), TALLY_UNSEEN),' avx512
 mutation plain-last-rest $file 's[2 * step] += less(e, u - m);' '' avx512
-mutation plain-y $file 'if (two) turn_equal(is_f64, turned[1], (const char *)y' 'if (two) turn_equal(is_f64, turned[1], (const char *)(y == x ? y : x)' avx512
+mutation plain-y $file 'if (two) transpose_equal(is_f64, transposed[1], (const char *)y' 'if (two) transpose_equal(is_f64, transposed[1], (const char *)(y == x ? y : x)' avx512
 mutation plain-both $file 'take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' 'if (at >= 0 && there > 0 && c != 1) take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' avx512
 mutation plain-refused src/cpu/exact_runs_template.h 'again = at + parts_together;' 'again = at, at += 1;'
 mutation plain-products-origin src/cpu/exact_runs_template.h 'add_plainly(node->products, 2 * TALLY_ORIGIN' 'add_plainly(node->products, TALLY_ORIGIN' avx512

@@ -3,7 +3,8 @@
 # that it has no use for, as it has a stronger instruction set, are as they are shipped for one operator of each kind;
 # of the others the baseline's are compiled with -Og, and stand in for those of AVX2. -Og takes a third to half of the
 # time that -O2 takes, and gives the same bits; without vectors nothing depends on the set but the conversion of f16 and
-# the network that turns short segments (src/cpu/turned_template.h), which sum, min and others that are kept take too.
+# the network that transposes short segments (src/cpu/transposed_template.h), which sum, min and others that are kept
+# take too.
 # tools/isas.sh compile FOLDER: compiles those of AVX-512 for one operator there, with warnings as errors, so that they
 # stay whole.
 set -euo pipefail

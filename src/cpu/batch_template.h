@@ -151,27 +151,28 @@ TALLY_INLINE TALLY_TARGET void batch_rows(const int is_f64, const int kind, cons
 
 /* ---- across ---- */
 
-/* The values of ACROSS segments that all have `apart` values, 1 to 4, turned: value k of each in row k. */
-#define TALLY_TURN_EQUAL(value, apart)                                               \
-    case apart:                                                                      \
-        TALLY_FREE_LANES                                                             \
-        for (int i = 0; i < ACROSS; i++)                                             \
-            _Pragma("GCC unroll 8") for (int k = 0; k < (apart); k++) turned[k][i] = \
-                ((const value *)at)[i * (apart) + k];                                \
+/* The values of ACROSS segments that all have `apart` values, 1 to 4, transposed: value k of each in row k. */
+#define TALLY_TRANSPOSE_EQUAL(value, apart)                                              \
+    case apart:                                                                          \
+        TALLY_FREE_LANES                                                                 \
+        for (int i = 0; i < ACROSS; i++)                                                 \
+            _Pragma("GCC unroll 8") for (int k = 0; k < (apart); k++) transposed[k][i] = \
+                ((const value *)at)[i * (apart) + k];                                    \
         return;
-TALLY_INLINE TALLY_TARGET void turn_equal(const int is_f64, double (*turned)[ACROSS], const void *at, int64_t apart) {
+TALLY_INLINE TALLY_TARGET void transpose_equal(const int is_f64, double (*transposed)[ACROSS], const void *at,
+                                               int64_t apart) {
     if (is_f64) switch (apart) {
-            TALLY_TURN_EQUAL(double_anywhere, 1)
-            TALLY_TURN_EQUAL(double_anywhere, 2)
-            TALLY_TURN_EQUAL(double_anywhere, 3)
-            TALLY_TURN_EQUAL(double_anywhere, 4)
+            TALLY_TRANSPOSE_EQUAL(double_anywhere, 1)
+            TALLY_TRANSPOSE_EQUAL(double_anywhere, 2)
+            TALLY_TRANSPOSE_EQUAL(double_anywhere, 3)
+            TALLY_TRANSPOSE_EQUAL(double_anywhere, 4)
         }
     else
         switch (apart) {
-            TALLY_TURN_EQUAL(float_anywhere, 1)
-            TALLY_TURN_EQUAL(float_anywhere, 2)
-            TALLY_TURN_EQUAL(float_anywhere, 3)
-            TALLY_TURN_EQUAL(float_anywhere, 4)
+            TALLY_TRANSPOSE_EQUAL(float_anywhere, 1)
+            TALLY_TRANSPOSE_EQUAL(float_anywhere, 2)
+            TALLY_TRANSPOSE_EQUAL(float_anywhere, 3)
+            TALLY_TRANSPOSE_EQUAL(float_anywhere, 4)
         }
 }
 /* Segments that all have the same few values: a lane for each. */
@@ -180,16 +181,17 @@ TALLY_INLINE TALLY_TARGET void batch_across(const int is_f64, const int kind, co
                                             tally__parts parts) {
     enum { GROUPS = ACROSS / WIDTH };
     const int64_t bytes = (is_f64 ? 8 : 4) * length;
-    _Alignas(64) double turned[2][4][ACROSS];
+    _Alignas(64) double transposed[2][4][ACROSS];
     for (int first = 0; first < count; first += ACROSS) {
         wide s[TALLY_PARTS * GROUPS];
-        turn_equal(is_f64, turned[0], (const char *)x + first * bytes, length);
-        if (y != x) turn_equal(is_f64, turned[1], (const char *)y + first * bytes, length);
+        transpose_equal(is_f64, transposed[0], (const char *)x + first * bytes, length);
+        if (y != x) transpose_equal(is_f64, transposed[1], (const char *)y + first * bytes, length);
         begin_levels(s, levels, GROUPS, anchor);
         for (int k = 0; k < length; k++)
 #pragma GCC unroll 8
             for (int g = 0; g < GROUPS; g++) {
-                wide a = *(const wide *)&turned[0][k][g * WIDTH], b = *(const wide *)&turned[y != x][k][g * WIDTH];
+                wide a = *(const wide *)&transposed[0][k][g * WIDTH],
+                     b = *(const wide *)&transposed[y != x][k][g * WIDTH];
                 take(s + g, levels, GROUPS, is_f64, kind, a, b);
             }
 #pragma GCC unroll 4

@@ -15,7 +15,7 @@ enum {
     EXPANSION_VECTORS = EXPANSION_GROUP / WIDTH,
     EXPANSION_ALONE = 48,    /* rows that are as much work as to join the lanes of one segment */
     EXPANSION_LENGTHS = 128, /* longer ones are not told apart */
-    EXPANSION_ROWS = 32      /* rows of a group that are turned together, a multiple of 8 */
+    EXPANSION_ROWS = 32      /* rows of a group that are transposed together, a multiple of 8 */
 };
 
 /* The segments by length, the longest last. */
@@ -100,11 +100,11 @@ TALLY_INLINE void open_alone(expansion_group *group, int64_t place, int32_t leng
         put_lane(group, j, place + j, (length + EXPANSION_GROUP - 1 - j) / EXPANSION_GROUP);
 }
 
-typedef double turned_rows[EXPANSION_ROWS][EXPANSION_GROUP];
+typedef double transposed_rows[EXPANSION_ROWS][EXPANSION_GROUP];
 #if defined(TALLY_ISA_AVX512)
 /* Eight values of each lane from value k on, which lie side by side, as eight rows. */
-TALLY_INLINE TALLY_TARGET void turn_eight(const int is_f64, double (*rows)[EXPANSION_GROUP], const void *x,
-                                          const expansion_group *group, int32_t k) {
+TALLY_INLINE TALLY_TARGET void transpose_eight(const int is_f64, double (*rows)[EXPANSION_GROUP], const void *x,
+                                               const expansion_group *group, int32_t k) {
     __m512d a[8], b[8];
 #pragma GCC unroll 8
     for (int j = 0; j < 8; j++) {
@@ -133,12 +133,12 @@ TALLY_INLINE TALLY_TARGET double value_of(const int is_f64, const void *x, int64
     return is_f64 ? ((const double_anywhere *)x)[i] : (double)((const float_anywhere *)x)[i];
 }
 /* Values first, first + 1 ... of each lane as rows, with zeros behind the ends. */
-TALLY_INLINE TALLY_TARGET void turn(const int is_f64, double (*rows)[EXPANSION_GROUP], const void *x,
-                                    const expansion_group *group, int32_t first, int32_t count) {
+TALLY_INLINE TALLY_TARGET void transpose(const int is_f64, double (*rows)[EXPANSION_GROUP], const void *x,
+                                         const expansion_group *group, int32_t first, int32_t count) {
     int32_t r = 0;
 #if defined(TALLY_ISA_AVX512)
     for (; group->apart == 1 && !(group->beside && group->longest == 1) && r < count; r += 8)
-        turn_eight(is_f64, rows + r, x, group, first + r);
+        transpose_eight(is_f64, rows + r, x, group, first + r);
 #endif
     for (; group->beside && r < count && first + r < group->shortest; r++)
 #pragma GCC unroll 4
@@ -172,11 +172,11 @@ TALLY_INLINE TALLY_TARGET void scale_by(expansion_scale *scale, const int g, wor
 }
 TALLY_INLINE TALLY_TARGET void scale_of(expansion_scale *scale, const void *x, const expansion_group *group,
                                         const int alone) {
-    _Alignas(64) turned_rows rows;
+    _Alignas(64) transposed_rows rows;
     _Alignas(64) int64_t most[EXPANSION_GROUP] = {0};
     for (int32_t k = 0; k < group->longest; k += EXPANSION_ROWS) {
         const int32_t some = group->longest - k < EXPANSION_ROWS ? group->longest - k : EXPANSION_ROWS;
-        turn(1, rows, x, group, k, some);
+        transpose(1, rows, x, group, k, some);
         for (int32_t r = 0; r < some; r++)
 #pragma GCC unroll 4
             for (int g = 0; g < EXPANSION_VECTORS; g++) {
@@ -239,12 +239,12 @@ TALLY_INLINE TALLY_TARGET void add_rows(expansions all, const int g, const int i
 TALLY_INLINE TALLY_TARGET void add_group(expansions e, const int is_f64, const int kind, const int products,
                                          const void *x, const void *y, const expansion_group *group,
                                          const expansion_scale *scales, const int scaled) {
-    _Alignas(64) turned_rows rows[2];
+    _Alignas(64) transposed_rows rows[2];
     const int two = products && x != y;
     for (int32_t k = 0; k < group->longest; k += EXPANSION_ROWS) {
         const int32_t some = group->longest - k < EXPANSION_ROWS ? group->longest - k : EXPANSION_ROWS;
-        turn(is_f64, rows[0], x, group, k, some);
-        if (two) turn(is_f64, rows[1], y, group, k, some);
+        transpose(is_f64, rows[0], x, group, k, some);
+        if (two) transpose(is_f64, rows[1], y, group, k, some);
 #pragma GCC unroll 4
         for (int g = 0; g < EXPANSION_VECTORS; g++)
             add_rows(e, g, is_f64, kind, products, rows[0], rows[two], some, scales, scaled);

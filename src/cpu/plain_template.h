@@ -289,18 +289,18 @@ TALLY_INLINE TALLY_TARGET void products_across(const int is_f64, const void *x, 
     enum { GROUPS = ACROSS / WIDTH };
     const int parts = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_PRODUCT);
     const int64_t bytes = (is_f64 ? 8 : 4) * length;
-    _Alignas(64) double turned[2][4][ACROSS];
+    _Alignas(64) double transposed[2][4][ACROSS];
     for (int first = 0; first < count; first += ACROSS) {
         wide s[TALLY_PARTS * GROUPS];
-        turn_equal(is_f64, turned[0], (const char *)x + first * bytes, length);
-        if (two) turn_equal(is_f64, turned[1], (const char *)y + first * bytes, length);
+        transpose_equal(is_f64, transposed[0], (const char *)x + first * bytes, length);
+        if (two) transpose_equal(is_f64, transposed[1], (const char *)y + first * bytes, length);
         begin_plainly(s, parts, GROUPS, TALLY_TERM_PRODUCT, anchor);
 #pragma GCC unroll 4
         for (int k = 0; k < length; k++)
 #pragma GCC unroll 8
             for (int g = 0; g < GROUPS; g++)
-                take_product(s + g, GROUPS, is_f64, *(const wide *)&turned[0][k][g * WIDTH],
-                             *(const wide *)&turned[two][k][g * WIDTH]);
+                take_product(s + g, GROUPS, is_f64, *(const wide *)&transposed[0][k][g * WIDTH],
+                             *(const wide *)&transposed[two][k][g * WIDTH]);
 #pragma GCC unroll 4
         for (int k = 0; k < parts; k++)
 #pragma GCC unroll 8

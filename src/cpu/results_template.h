@@ -242,25 +242,25 @@ static __attribute__((noinline)) TALLY_TARGET void finalize_unscaled(tally__batc
     b->unsure = count_unsure(b);
 }
 /* Makes a vague last part of a sum the opposite: whether there is one. */
-TALLY_INLINE bool turn_vague(tally__parts parts, int s) {
+TALLY_INLINE bool negate_vague(tally__parts parts, int s) {
     const bool is_vague = parts[2][s] == TALLY_VAGUE || parts[2][s] == -TALLY_VAGUE;
     parts[2][s] = is_vague ? -parts[2][s] : parts[2][s];
     return is_vague;
 }
 /* Results that are certain whatever sign the vague parts have: those of one are compared with those of the other. */
 static TALLY_TARGET void finalize_vague(tally__batch *b, int what) {
-    tally__batch turned; /* segments that have a vague part */
+    tally__batch vague; /* segments that have a vague part */
     int32_t list[TALLY_BATCH_MOST] = {0}, count = 0;
     finalize_unscaled(b, what, false);
     for (int s = 0; s < b->count; s++) {
-        const bool sums = turn_vague(b->sums, s), products = b->product_parts > 0 && turn_vague(b->products, s);
+        const bool sums = negate_vague(b->sums, s), products = b->product_parts > 0 && negate_vague(b->products, s);
         if (sums && products) b->sure[s] = 0;
         if ((sums || products) && b->sure[s]) list[count++] = s;
     }
     b->has_rests = 0;
-    pick_segments(&turned, b, list, count);
-    finalize_unscaled(&turned, what, false);
-    for (int i = 0; i < count; i++) b->sure[list[i]] = turned.sure[i] && turned.values[i] == b->values[list[i]];
+    pick_segments(&vague, b, list, count);
+    finalize_unscaled(&vague, what, false);
+    for (int i = 0; i < count; i++) b->sure[list[i]] = vague.sure[i] && vague.values[i] == b->values[list[i]];
 }
 
 /* ---- scaled batches ---- */

@@ -2,16 +2,16 @@
  *
  * Where lengths are mixed, a branch on a segment's length is mispredicted again and again, and costs more than a short
  * segment's arithmetic. So all of a batch are taken for short ones, and a vector lane reduces each
- * (turned_template.h). Longer ones are listed without a branch, and their results replace what the lanes made of them:
- * one by one, in order, as hardware prefetchers do not follow accesses with gaps. */
+ * (transposed_template.h). Longer ones are listed without a branch, and their results replace what the lanes made of
+ * them: one by one, in order, as hardware prefetchers do not follow accesses with gaps. */
 #ifndef TALLY_CPU_SEGMENTS_TEMPLATE_H
 #define TALLY_CPU_SEGMENTS_TEMPLATE_H
 
 #include "accumulators/finalize.h"
 #include "cpu/leaves_template.h"
 #include "cpu/segment_kinds.h"
-#include "cpu/strips_template.h"
-#include "cpu/turned_template.h"
+#include "cpu/masked_template.h"
+#include "cpu/transposed_template.h"
 
 /* ---- a batch ---- */
 
@@ -42,14 +42,14 @@ TALLY_APART TALLY_TARGET int empty_segments(int count, const tally_final *final,
     for (int s = 0; s < count; s++) write(results, s, empty);
     return flags;
 }
-/* Whether a batch went by strips. */
-TALLY_INLINE TALLY_TARGET bool in_strips(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets,
-                                         int count, tally__kinds *kinds, const tally_final *final, char *results,
-                                         int *flags) {
-#if TALLY_HAS_STRIPS
-    if (count == TALLY_LANES && offsets[count] <= limit - TALLY_STRIP_READ) {
+/* Whether a batch was reduced under masks. */
+TALLY_INLINE TALLY_TARGET bool under_masks(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets,
+                                           int count, tally__kinds *kinds, const tally_final *final, char *results,
+                                           int *flags) {
+#if TALLY_HAS_MASKED
+    if (count == TALLY_LANES && offsets[count] <= limit - TALLY_MASKED_READ) {
         tally__list list;
-        const int seen = strip_segments(x, y, offsets, kinds, final, results);
+        const int seen = masked_segments(x, y, offsets, kinds, final, results);
         if (seen < 0) return false;
         *flags |= seen;
         if (kinds->most == TALLY_LONG_SEGMENT)
@@ -62,13 +62,13 @@ TALLY_INLINE TALLY_TARGET bool in_strips(const raw_t *x, const raw_t *y, int64_t
 #endif
     return false;
 }
-/* At most TALLY_SEGMENT_BATCH segments, some of them no longer than TALLY_TURNED_ROWS. */
+/* At most TALLY_SEGMENT_BATCH segments, some of them no longer than TALLY_TRANSPOSED_ROWS. */
 static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets, int count,
                                        tally__kinds *kinds, const tally_final *final, char *results) {
     tally__list list;
     int flags = 0, listed;
-    int32_t most = tally__lane_length(kinds, TALLY_QUARTERS_FOR_ONE, TALLY_TURNED_ROWS);
-    if (kinds->cost > TALLY_STRIPS_COST && in_strips(x, y, limit, offsets, count, kinds, final, results, &flags))
+    int32_t most = tally__lane_length(kinds, TALLY_QUARTERS_FOR_ONE, TALLY_TRANSPOSED_ROWS);
+    if (kinds->cost > TALLY_MASKED_COST && under_masks(x, y, limit, offsets, count, kinds, final, results, &flags))
         return flags;
     if (kinds->longest > 4) { /* others are read in order */
         tally__touch_lines(x + offsets[0], x + offsets[count]);
@@ -77,7 +77,7 @@ static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t l
     tally__ask_for_next(x + offsets[0], x + offsets[count]);
     if (TALLY_KERNEL_INPUTS == 2) tally__ask_for_next(y + offsets[0], y + offsets[count]);
     if (most > 0 && limit >= TALLY_SMALL_LEAF)
-        flags = turned_segments(x, y, limit, offsets, count, kinds, most, final, results);
+        flags = transposed_segments(x, y, limit, offsets, count, kinds, most, final, results);
     else {
         most = 0;
         if (kinds->shortest == 0) flags = empty_segments(count, final, results);
@@ -99,8 +99,8 @@ static TALLY_TARGET int reduce_segments(const tally__kernel *kernel, const void 
         char *to = (char *)results + at * (int64_t)sizeof(result_t);
         tally__kinds kinds;
         tally__kinds_of(&kinds, from, batch);
-        if (kinds.shortest > TALLY_TURNED_ROWS) {
-            if (!in_strips(x, y, limit, from, batch, &kinds, final, to, &flags))
+        if (kinds.shortest > TALLY_TRANSPOSED_ROWS) {
+            if (!under_masks(x, y, limit, from, batch, &kinds, final, to, &flags))
                 flags |= other_segments(x, y, limit, from, NULL, batch, final, to);
         } else
             flags |= mixed_segments(x, y, limit, from, batch, &kinds, final, to);
