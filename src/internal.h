@@ -31,6 +31,7 @@ enum {
     TALLY_STRIPES = 8,     /* stripes of a leaf: values of one column */
     TALLY_SMALL_LEAF = 64, /* a leaf of at most so many values uses TALLY_SMALL_COLUMNS columns */
     TALLY_SMALL_COLUMNS = 8,
+    TALLY_ROWS_IN_PLACE = 8,       /* so few are read where they lie, even twice */
     TALLY_FREE_ROW_BYTES = 4096,   /* of values side by side, to which `rows` fills up columns where there is one */
     TALLY_GROUP = 7,               /* values folded left to right by an operator that does not commute */
     TALLY_ORDERED_NODE_BYTES = 80, /* a node of a kernel whose order shows, at most */
@@ -86,6 +87,7 @@ struct tally__kernel {
     size_t rows_scratch;                         /* and besides */
     int64_t rows_most; /* values of a result that `rows` takes at once, where that is more than a leaf; else 0 */
     bool rows_of_few;  /* `rows` is worth its while for less than TALLY_WIDE_VECTOR results side by side */
+    bool copies_rows;  /* `rows` copies values that lie apart */
     const tally_operator *user; /* the caller's operator, or NULL */
 
     void (*give_nothing)(const tally__kernel *, tally__node *node);
@@ -106,7 +108,8 @@ struct tally__kernel {
                     int64_t count, const tally_final *final, void *results);
     /* Reduces `width` columns side by side, each of `rows` values that lie `stride` values apart: at most a leaf, or
      * for nodes rows_most. Writes nodes, or results if nodes is NULL. scratch: TALLY_ROWS_SLACK, rows_scratch, and
-     * row_bytes for each of width * min(rows, lanes) lanes, or of least_lanes; aligned for any type. */
+     * row_bytes for each of width * min(rows, lanes) lanes, or of least_lanes, and for copies all values; aligned for
+     * any type. */
     int (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
                 int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
 };

@@ -61,20 +61,19 @@ enum { kernel_rows_of_few = TALLY_PASSES == 1 };
 #include "cpu/lanes_template.h"
 enum {
     kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE) TALLY_SECOND(TALLY_SIZE) TALLY_AIM(TALLY_SIZE)) +
-                       (1 + TALLY_IS_FREE) * sizeof(int32_t)
+                       (1 + TALLY_IS_FREE) * sizeof(int32_t),
+    kernel_copies_rows = !TALLY_IS_FREE
 };
 #else
-enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
+enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t), kernel_copies_rows = 0 };
 #endif
 
-/* Lanes of a result where results lie side by side: its columns, or as many as a tree over them needs at a time. And
- * the least that there must be for all results. */
+/* Lanes of a result where results lie side by side: as many as a tree over its columns needs at a time. And the least
+ * that there must be for all results: columns of few. */
 enum {
-    kernel_lanes = TALLY_IS_FREE       ? 1
-                   : TALLY_PASSES == 2 ? TALLY_COLUMNS
-                                       : 10,
+    kernel_lanes = TALLY_IS_FREE ? 1 : 10,
     kernel_least_lanes = TALLY_IS_FREE       ? TALLY_FREE_ROW_BYTES / TALLY_BYTES
-                         : TALLY_PASSES == 2 ? 0
+                         : TALLY_PASSES == 2 ? 64 * TALLY_COLUMNS
                                              : 16384
 };
 _Static_assert(TALLY_COLUMNS <= 1 << 9, "a tree over more columns needs more lanes");

@@ -12,6 +12,7 @@
         .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), .row_bytes = TALLY_N2(kernel_row_bytes, type, nan), \
         TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(reduce_leaves, type, nan),                                \
         .segments = TALLY_N2(reduce_segments, type, nan), .rows = TALLY_N2(reduce_rows, type, nan),              \
+        .copies_rows = TALLY_N2(kernel_copies_rows, type, nan),                                                  \
         .rows_of_few = TALLY_N2(kernel_rows_of_few, type, nan),                                                  \
     }
 #endif

@@ -3,21 +3,42 @@
 
 #include <string.h>
 
-enum { LEVELS = 48, CACHE_BYTES = 192 * 1024, AHEAD = 8 /* scattered vectors are asked for so many before */ };
+enum {
+    LEVELS = 48,
+    CACHE_BYTES = 192 * 1024, /* lanes of a panel */
+    /* With copies: what stays in the first cache, and what is worth it for a KB of each row. */
+    NEAR_BYTES = 96 * 1024,
+    COPIES_BYTES = 384 * 1024,
+    PIECE_BYTES = 1024,
+    AHEAD = 8 /* scattered vectors are asked for so many before */
+};
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Results for which `bytes` suffice. */
+static int64_t results_in(int64_t bytes, int64_t each) { return bytes / each / 64 * 64; }
 
 void tally__divide_panels(tally__panels *p) {
     const tally__kernel *kernel = p->spec->kernel;
     const int64_t most = p->longest <= TALLY_SMALL_LEAF ? least(TALLY_SMALL_COLUMNS, kernel->lanes) : kernel->lanes;
     const int64_t lanes = least(most, p->longest > 0 ? p->longest : 1);
-    const int64_t each = lanes * (int64_t)kernel->row_bytes + (int64_t)kernel->node_size;
-    int64_t width = CACHE_BYTES / each / 64 * 64;
+    const int64_t bytes = (int64_t)kernel->value_bytes;
+    const bool copies = kernel->copies_rows && p->longest > TALLY_ROWS_IN_PLACE;
+    const int64_t copied = copies ? least(p->longest, kernel->leaf) * bytes : 0;
+    const int64_t each = lanes * (int64_t)kernel->row_bytes + copied + (int64_t)kernel->node_size;
+    int64_t width = results_in(CACHE_BYTES, each);
+    if (copies) {
+        const int64_t wide = least(results_in(COPIES_BYTES, each), PIECE_BYTES / bytes);
+        width = results_in(NEAR_BYTES, each);
+        if (width < wide) width = wide;
+    }
     if (width < 64) width = 64;
     p->width = least(width, p->inner);
     p->count = (p->inner + p->width - 1) / p->width;
-    const int64_t all = lanes * p->width < kernel->least_lanes ? kernel->least_lanes : lanes * p->width;
-    p->scratch_bytes = (size_t)all * kernel->row_bytes + kernel->rows_scratch + TALLY_ROWS_SLACK;
+    width = (p->width + 63) / 64 * 64; /* copies have whole vectors */
+    const int64_t all = lanes * width < kernel->least_lanes ? kernel->least_lanes : lanes * width;
+    p->scratch_bytes =
+        (size_t)all * kernel->row_bytes + (size_t)(copied * width) + kernel->rows_scratch + TALLY_ROWS_SLACK;
 }
 
 tally__panel tally__panel_at(const tally__panels *p, int64_t begin, int64_t first, int64_t k) {

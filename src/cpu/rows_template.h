@@ -20,9 +20,9 @@ TALLY_INLINE int64_t lane_columns(int64_t rows, int64_t stride, int64_t width) {
         columns *= 2;
     return columns;
 }
-TALLY_INLINE int64_t count_lanes(int64_t present, int64_t stride, int64_t width) {
-    (void)stride;
-    return present * width;
+TALLY_INLINE bool are_in_tree(int64_t present, int64_t stride, int64_t width) {
+    (void)present, (void)stride, (void)width;
+    return false;
 }
 /* Whether four rows can be read together: within a page hardware prefetches for one stream alone. */
 TALLY_INLINE bool are_apart(int64_t stride, int64_t columns) {
@@ -42,8 +42,9 @@ TALLY_INLINE TALLY_TARGET void take_rows(lanes_t lanes, const raw_t *x, const ra
     }
 }
 TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
-                                         int64_t width, int64_t columns) {
+                                         int64_t width, int64_t columns, bool in_tree) {
     int64_t r = columns;
+    (void)in_tree;
     take_rows(lanes, x, y, columns * width, 0, 1, true);
     for (; r + 4 * columns <= rows && are_apart(stride, columns); r += 4 * columns)
         take_rows(lanes, x + r * stride, y + r * stride, columns * width, columns * stride, 4, false);
@@ -83,7 +84,6 @@ TALLY_INLINE TALLY_TARGET void fill_columns(lanes_t lanes, const raw_t *x, const
         fill_row(shifted(lanes, r % columns * width), x + r * stride, y + r * stride, count, r < columns);
     }
 }
-#if TALLY_PASSES == 1
 /* Column c of every result: the rows c, c + columns, ... */
 TALLY_INLINE TALLY_TARGET void fill_column(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
                                            int64_t width, int64_t columns, int64_t c) {
@@ -105,30 +105,36 @@ static TALLY_TARGET void fold_columns(lanes_t lanes, const raw_t *x, const raw_t
     fold_columns(shifted(lanes, width), x, y, rows, stride, width, columns, c + apart, 2 * apart);
     fold(lanes, width, width);
 }
-#endif
-/* Whether all columns have lanes: of rows that follow one another each stripe is one loop then. Values that are read
- * twice are read as they lie, so that the second pass finds them in the cache. Other rows are read column by column,
- * whose tree needs few lanes at a time. */
-TALLY_INLINE bool all_have_lanes(int64_t present, int64_t stride, int64_t width) {
-    return TALLY_PASSES == 2 || (stride == width && present * width <= kernel_least_lanes);
-}
-TALLY_INLINE int64_t count_lanes(int64_t present, int64_t stride, int64_t width) {
-    return (all_have_lanes(present, stride, width) || present < kernel_lanes ? present : kernel_lanes) * width;
+/* Whether columns are read one by one, whose tree needs few lanes at a time. Else all have lanes: of rows that follow
+ * one another each stripe is one loop then. */
+TALLY_INLINE bool are_in_tree(int64_t present, int64_t stride, int64_t width) {
+    return present * width > kernel_least_lanes || (TALLY_PASSES == 1 && stride != width);
 }
 /* The joined columns of every result. */
 TALLY_INLINE TALLY_TARGET void fill_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
-                                         int64_t width, int64_t columns) {
-    const int64_t present = rows < columns ? rows : columns;
-    if (all_have_lanes(present, stride, width)) {
-        fill_columns(lanes, x, y, rows, stride, width, columns);
-        halve_present(lanes, columns, present, width);
+                                         int64_t width, int64_t columns, bool in_tree) {
+    if (in_tree) {
+        fold_columns(lanes, x, y, rows, stride, width, columns, 0, 1);
         return;
     }
-#if TALLY_PASSES == 1
-    fold_columns(lanes, x, y, rows, stride, width, columns, 0, 1);
-#endif
+    fill_columns(lanes, x, y, rows, stride, width, columns);
+    halve_present(lanes, columns, rows < columns ? rows : columns, width);
 }
 #endif
+
+/* Copies rows, with zeros behind each up to `wide` values, and asks for memory, as hardware does not for many short
+ * pieces. */
+TALLY_APART TALLY_TARGET void pack_rows(raw_t *copy, const raw_t *x, int64_t rows, int64_t stride, int64_t width,
+                                        int64_t wide) {
+    enum { AHEAD = 12 };
+    for (int64_t r = 0; r < rows; r++, copy += wide, x += stride) {
+        for (int64_t p = 0; p < width && r + AHEAD < rows; p += 64 / TALLY_BYTES)
+            __builtin_prefetch(x + AHEAD * stride + p);
+        TALLY_FREE_LANES
+        for (int64_t p = 0; p < width; p++) copy[p] = x[p];
+        for (int64_t p = width; p < wide; p++) copy[p] = (raw_t){0};
+    }
+}
 
 #if TALLY_FLOAT && TALLY_NAN == 1
 TALLY_INLINE TALLY_TARGET void count_rows(int32_t *counts, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
@@ -189,18 +195,52 @@ TALLY_INLINE TALLY_TARGET void fill_some2(lanes2_t lanes, lanes_aim_t aims, cons
             put2(lanes, p, combine2(get2(lanes, p), lift2(item_at(x, wide, p), r, get_aim(aims, p))));
     }
 }
-TALLY_INLINE TALLY_TARGET void fill_rows2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t rows,
-                                          int64_t stride, int64_t width, int64_t columns) {
-    for (int64_t r = 0; r < rows; r++) {
-        lanes2_t here = shifted2(lanes, r % columns * width);
-        lanes_aim_t towards = aims;
-        for (int64_t p = 0, some; p < width; p += some) {
-            some = TALLY_WIDENS && width - p > TALLY_LEAF ? TALLY_LEAF : width - p;
-            fill_some2(here, towards, x + r * stride + p, some, (int32_t)r, r < columns);
-            here = shifted2(here, some);
-            towards = shifted_aim(towards, some);
-        }
+TALLY_INLINE TALLY_TARGET void fill_row2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t width, int64_t r,
+                                         bool is_first) {
+    for (int64_t p = 0, some; p < width; p += some) {
+        some = TALLY_WIDENS && width - p > TALLY_LEAF ? TALLY_LEAF : width - p;
+        fill_some2(shifted2(lanes, p), shifted_aim(aims, p), x + p, some, (int32_t)r, is_first);
     }
+}
+/* Column c of every result, in registers where that is not too much code. */
+TALLY_INLINE TALLY_TARGET void fill_column2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t rows,
+                                            int64_t stride, int64_t width, int64_t columns, int64_t c) {
+    const int64_t step = columns * stride;
+    if (TALLY_IS_LONG || TALLY_WIDENS || c + (TALLY_STRIPES - 1) * columns >= rows) {
+        for (int64_t r = c; r < rows; r += columns) fill_row2(lanes, aims, x + r * stride, width, r, r < columns);
+        return;
+    }
+    x += c * stride;
+    TALLY_FREE_LANES
+    for (int64_t p = 0; p < width; p++) {
+        const aim_t aim = get_aim(aims, p);
+        second_t a = lift2(item_of(x[p]), (int32_t)c, aim);
+#pragma GCC unroll 8
+        for (int k = 1; k < TALLY_STRIPES; k++)
+            a = combine2(a, lift2(item_of(x[k * step + p]), (int32_t)(c + k * columns), aim));
+        put2(lanes, p, a);
+    }
+}
+static TALLY_TARGET void fold_columns2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t rows, int64_t stride,
+                                       int64_t width, int64_t columns, int64_t c, int64_t apart) {
+    if (apart == columns) {
+        fill_column2(lanes, aims, x, rows, stride, width, columns, c);
+        return;
+    }
+    fold_columns2(lanes, aims, x, rows, stride, width, columns, c, 2 * apart);
+    if (c + apart >= rows) return;
+    fold_columns2(shifted2(lanes, width), aims, x, rows, stride, width, columns, c + apart, 2 * apart);
+    fold2(lanes, width, width);
+}
+TALLY_INLINE TALLY_TARGET void fill_rows2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t rows,
+                                          int64_t stride, int64_t width, int64_t columns, bool in_tree) {
+    if (in_tree) {
+        fold_columns2(lanes, aims, x, rows, stride, width, columns, 0, 1);
+        return;
+    }
+    for (int64_t r = 0; r < rows; r++)
+        fill_row2(shifted2(lanes, r % columns * width), aims, x + r * stride, width, r, r < columns);
+    halve_present2(lanes, columns, rows < columns ? rows : columns, width);
 }
 
 /* Few results side by side leave vector loops over them too short: each is copied out and reduced as a leaf of its own.
@@ -232,8 +272,22 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
     const raw_t *x = vx, *y = vy;
     char *scratch = vscratch;
     (void)kernel;
-    const int64_t columns = lane_columns(rows, stride, width);
-    const int64_t present = rows < columns ? rows : columns, count = count_lanes(present, stride, width);
+#if TALLY_PASSES == 2 && !TALLY_IS_FREE
+    if (width < 16 && rows > 1) return narrow_rows(kernel, x, rows, stride, width, first, final, nodes, results);
+#endif
+    /* The second pass finds a copy in the cache; rows 2^14 bytes apart lie in the same few lines of it. */
+    const bool is_copied = kernel_copies_rows && stride != width && rows > TALLY_ROWS_IN_PLACE;
+    const int64_t each = 64 / TALLY_BYTES, wide = is_copied ? (width + each - 1) / each * each : width;
+    if (is_copied) {
+        raw_t *const copy = (raw_t *)(void *)scratch;
+        scratch += rows * wide * TALLY_BYTES;
+        pack_rows(copy, x, rows, stride, width, wide);
+        x = y = copy;
+        stride = wide;
+    }
+    const int64_t columns = lane_columns(rows, stride, wide), present = rows < columns ? rows : columns;
+    const bool in_tree = is_copied || are_in_tree(present, stride, wide);
+    const int64_t count = (in_tree && present > kernel_lanes ? kernel_lanes : present) * wide;
     lanes_t lanes = carve(&scratch, count);
     int empty = 0, care = 0, flags;
 #if TALLY_FLOAT && TALLY_NAN == 1
@@ -246,24 +300,22 @@ static TALLY_TARGET int reduce_rows(const tally__kernel *kernel, const void *vx,
     int32_t *const within = (int32_t *)(void *)scratch;
     scratch += ((size_t)count * sizeof *within + 63) & ~(size_t)63;
 #else
-    lanes_aim_t aims = carve_aim(&scratch, width);
-    if (width < 16 && rows > 1) return narrow_rows(kernel, x, rows, stride, width, first, final, nodes, results);
+    lanes_aim_t aims = carve_aim(&scratch, wide);
 #endif
 #else
     (void)first;
 #endif
 #if TALLY_FLOAT && TALLY_NAN == 1
     counts = (int32_t *)scratch;
-    count_rows(counts, x, y, rows, stride, width);
+    count_rows(counts, x, y, rows, stride, wide);
 #endif
-    fill_rows(lanes, x, y, rows, stride, width, columns);
+    fill_rows(lanes, x, y, rows, stride, wide, columns, in_tree);
 #if TALLY_PASSES == 2
-    for (int64_t p = 0; p < width; p++) put_aim(aims, p, take_aim(get(lanes, p), TALLY_COUNT_OF(p)));
+    for (int64_t p = 0; p < wide; p++) put_aim(aims, p, take_aim(get(lanes, p), TALLY_COUNT_OF(p)));
 #if TALLY_IS_FREE
-    fill_rows2(lanes2, aims, within, x, rows, stride, width, columns);
+    fill_rows2(lanes2, aims, within, x, rows, stride, wide, columns);
 #else
-    fill_rows2(lanes2, aims, x, rows, stride, width, columns);
-    halve_present2(lanes2, columns, present, width);
+    fill_rows2(lanes2, aims, x, rows, stride, wide, columns, in_tree);
 #endif
 #define TALLY_LEAF_NODE(p) to_node(get(lanes, p), get_aim(aims, p), get2(lanes2, p), TALLY_COUNT_OF(p), first)
 #else
