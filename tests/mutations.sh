@@ -470,7 +470,7 @@ mutation tile-later-leaves $file 'const int64_t first = run == 0 ? o->from.leaf 
 file=kernels/production/segments.h
 mutation spans-groups $file 'found = {from.segment - 1, from.end - begin, leaf, from.place};' 'found = {from.segment - 1, from.end - begin, from.leaf, from.place};'
 mutation spans-begin-behind $file 'has_behind = to.place >= 0 && to.end > to.value;' 'has_behind = to.place >= 0 && to.end > to.value + 1;'
-mutation tile-reads-inside $file 'o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&' 'o->values_come = TALLY_HAS_BULK && x_is_dense &&'
+mutation tile-reads-inside kernels/segments/open_tile.h 'o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&' 'o->values_come = TALLY_HAS_BULK && x_is_dense &&'
 file=kernels/production/partition.h
 mutation lengths-behind $file 'if (i + e == partition->count - 1)' 'if (i + e == partition->count)'
 mutation lengths-total $file 'is_bad = 1, before = work.partition.values;' 'before = work.partition.values;'

@@ -1,8 +1,13 @@
-/* argmin and argmax. The including file says which key is better; ties go to the lowest index. */
+/* argmin and argmax; ties go to the lowest index. The including file defines TALLY_BETTER(a, b), whether key a is
+ * better than b, TALLY_WORST_KEY, and TALLY_ARG_KEY(x), the key of an item. */
 #ifndef TALLY_ARG_H
 #define TALLY_ARG_H
 
 #include "types/types.h"
+
+#if !defined(TALLY_BETTER) || !defined(TALLY_WORST_KEY) || !defined(TALLY_ARG_KEY)
+#error "define what the first comment lists"
+#endif
 
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = TALLY_WORST_KEY

@@ -4,6 +4,10 @@
 
 #include "sums/wide.h"
 
+#ifndef TALLY_WHOLE
+#error "define TALLY_WHOLE(node) and TALLY_WHOLE_IS_SIGNED before, behind accumulators/integers.h"
+#endif
+
 typedef uint64_t result_t;
 TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;

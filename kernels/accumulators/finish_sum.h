@@ -4,6 +4,10 @@
 
 #include "types/types.h"
 
+#ifndef TALLY_RECORDS_H
+#error "include accumulators/plain.h or records.h before"
+#endif
+
 typedef TALLY_V result_t;
 TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;

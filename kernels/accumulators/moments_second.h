@@ -4,6 +4,10 @@
 
 #include "accumulators/moments.h"
 
+#ifndef TALLY_RECORDS_H
+#error "include accumulators/records.h before"
+#endif
+
 TALLY_FN aim_t take_aim(column_t column, int64_t n) {
     aim_t aim;
     aim.pivot = TALLY_MOMENT_PIVOT(column.sum, n);

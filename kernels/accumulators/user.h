@@ -8,6 +8,10 @@
 #define TALLY_USER_H
 
 #include "device/dialect.h"
+
+#ifndef TALLY_USER_TEXT
+#error "define what the first comment lists"
+#endif
 #include TALLY_USER_TEXT
 
 #ifndef TALLY_PASSES

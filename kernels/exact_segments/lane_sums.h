@@ -6,6 +6,10 @@
 
 #include "exact_segments/flat_nodes.h"
 
+#if !defined(TALLY_LANE_LIMBS) || !defined(TALLY_LANE_PRODUCT_LIMBS)
+#error "define what the first comment lists"
+#endif
+
 typedef struct lane_sums_t {
     int32_t origin; /* limbs of the sum count from 2^origin on, those of products from 2^(2 * origin) */
     int64_t sum[TALLY_HAS_SUM ? TALLY_EVIDENCE + TALLY_LANE_LIMBS : 1];

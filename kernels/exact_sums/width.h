@@ -3,6 +3,9 @@
 #ifndef TALLY_WIDTH_H
 #define TALLY_WIDTH_H
 
+#include "sums/plan.h"
+#include "types/types.h"
+
 /* Bits of the largest size, of f64 the high words; and of the smallest but 0, less one in the last place. */
 typedef struct range_t {
     uint32_t most, least;

@@ -4,9 +4,9 @@
 #define TALLY_LEAF_NODE_H
 
 #include "accumulators/finalize.h"
-#include "order/leaf.h"
-
 #include "order/fold.h"
+#include "order/leaf.h"
+#include "order/pairs.h"
 
 #if TALLY_IS_USER
 #include "order/user_leaf.h"
@@ -200,7 +200,5 @@ TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t 
     return staged_node(&x, &y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, first, stage);
 }
 #endif
-
-#include "order/pairs.h"
 
 #endif

@@ -4,6 +4,7 @@
 #define TALLY_NODES_H
 
 #include "device/arrival.h"
+#include "order/pairs.h"
 
 #ifndef TALLY_NODES_SHARED_H
 #define TALLY_NODES_SHARED_H
@@ -19,8 +20,6 @@ typedef struct tally_ladder {
     int64_t pitch, counters; /* nodes of this level, counters of its groups */
 } tally_ladder;
 #endif
-
-#include "order/pairs.h"
 
 TALLY_FN node_t *node_at(char *nodes, int64_t i) { return (node_t *)(void *)(nodes + i * (int64_t)sizeof(node_t)); }
 

@@ -5,6 +5,8 @@
 #ifndef TALLY_USER_LEAF_H
 #define TALLY_USER_LEAF_H
 
+#include "order/user_fold.h"
+
 /* Whether whole leaves of packed values stay in registers; 256 bytes of columns are 64 registers. */
 #define TALLY_IN_REGISTERS \
     (!TALLY_USER_KEEPS_ORDER && TALLY_SLOT == TALLY_BYTES && TALLY_BYTES <= 16 && TALLY_PART * TALLY_USER_ACC <= 256)
@@ -13,8 +15,6 @@
 typedef struct TALLY_STAGE {
     tally_quad quads[TALLY_WARPS][TALLY_IN_REGISTERS ? 1 : TALLY_LEAF_QUADS] __attribute__((aligned(16)));
 } TALLY_STAGE;
-
-#include "order/user_fold.h"
 
 /* The leaf that begins at value `at`, value by value where they lie: short, or apart or misaligned; the same node in
  * every lane. */

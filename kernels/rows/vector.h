@@ -6,6 +6,10 @@
 #include "accumulators/operator.h"
 #include "order/leaf.h"
 
+#ifndef TALLY_ACROSS
+#error "define TALLY_ACROSS, the results that a thread takes side by side"
+#endif
+
 enum {
     vector_bytes = TALLY_ACROSS * TALLY_BYTES, /* 4, 8 or 16 */
     vector_words = vector_bytes / 4

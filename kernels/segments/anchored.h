@@ -3,8 +3,10 @@
 #ifndef TALLY_ANCHORED_H
 #define TALLY_ANCHORED_H
 
-#include "order/leaf.h"
 #include "accumulators/operator.h"
+#include "order/leaf.h"
+
+#if TALLY_IS_ANCHORED
 
 typedef struct anchored_t {
     range_t range;
@@ -70,5 +72,6 @@ TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
     all.lost = last == too_large || !range_holds(range, next, log2_n);
     return all;
 }
+#endif
 
 #endif

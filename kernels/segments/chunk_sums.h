@@ -1,8 +1,12 @@
-/* What segments/chunks.h keeps of a tile in shared memory, in the place of its values and beside them. */
+/* What segments/chunks.h keeps of a tile in shared memory, in the place of its values and beside them, in units that
+ * add up chunks (TALLY_IN_CHUNKS). */
 #ifndef TALLY_CHUNK_SUMS_H
 #define TALLY_CHUNK_SUMS_H
 
 #include "accumulators/operator.h"
+#include "segments/tile_sizes.h"
+
+#if TALLY_IN_CHUNKS
 
 /* Of some of a chunk's values: in one f64, or, of f64, in two, by an anchor that serves the whole tile. */
 #if TALLY_IS_ANCHORED
@@ -68,5 +72,6 @@ typedef struct in_chunks_t {
     uint32_t most[TALLY_CONSUMER_WARPS], least[TALLY_CONSUMER_WARPS]; /* the range that each warp has found */
     int32_t high; /* values are guessed to be below this power of two */
 } in_chunks_t;
+#endif
 
 #endif

@@ -7,10 +7,10 @@
 #ifndef TALLY_CHUNKS_H
 #define TALLY_CHUNKS_H
 
-#include "order/leaf.h"
+#include "segments/tile.h"
 
+typedef struct chunks_t chunks_t;
 #if TALLY_IN_CHUNKS
-#include "segments/chunk_sums.h"
 
 /* A tile in chunks; values have places from the 16 bytes on that the first is among. */
 struct chunks_t {

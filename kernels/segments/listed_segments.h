@@ -1,11 +1,12 @@
 /* The segments that are a tile's own, by lists that each warp has: segments wait until they are as many as lanes. No
- * warp waits for another. A part of segments/own_segments.h, as segments/sorted_segments.h. Gives begin_lists and
- * take_own. */
+ * warp waits for another. Gives begin_lists and take_own, as segments/sorted_segments.h where TALLY_IS_SORTED. */
 #ifndef TALLY_LISTED_SEGMENTS_H
 #define TALLY_LISTED_SEGMENTS_H
 
-#include "segments/shared_leaf.h"
+#include "segments/own_segments.h"
 #include "segments/shared_quarters.h"
+
+#if !TALLY_IS_SORTED
 
 /* What a warp has listed: segments of up to 64 values, and of more. */
 typedef struct lists_t {
@@ -89,5 +90,6 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
     }
     return flags;
 }
+#endif
 
 #endif

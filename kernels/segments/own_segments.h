@@ -6,36 +6,9 @@
 #define TALLY_OWN_SEGMENTS_H
 
 #include "order/nodes.h"
+#include "segments/chunks.h"
 #include "segments/shared_leaf.h"
-
-/* The sum of what this lane and those before it hold. */
-TALLY_FN int32_t sum_until(int32_t mine) {
-    const int32_t lane = tally_lane();
-    TALLY_UNROLL
-    for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
-        const int32_t before = (int32_t)tally_shuffle((uint32_t)mine, (lane - apart) & (TALLY_WARP - 1));
-        if (lane >= apart) mine += before;
-    }
-    return mine;
-}
-
-/* A warp's first segment of each iteration is TALLY_CONSUMERS behind that of the iteration before, and its lanes' are
- * `apart`: where there are few, warps take them one by one. */
-#define TALLY_FEW_OWN (TALLY_CONSUMERS / 2)
-typedef struct iterations_t {
-    int32_t first, apart;
-} iterations_t;
-TALLY_FN iterations_t iterations_of(int32_t own) {
-    const iterations_t few = {tally_warp(), TALLY_CONSUMER_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
-    return own <= TALLY_FEW_OWN ? few : many;
-}
-
-/* Puts the lanes' i, if they are wanted, behind the `count` that the warp has in its list. */
-TALLY_FN void put_in_list(uint16_t *list, int32_t *count, int32_t is_wanted, int32_t i, int32_t lane) {
-    const uint32_t wanted = tally_ballot(is_wanted);
-    if (is_wanted) list[*count + __builtin_popcount(wanted & (((uint32_t)1 << lane) - 1))] = (uint16_t)i;
-    *count += __builtin_popcount(wanted);
-}
+#include "segments/tile.h"
 
 /* ---- leaf by leaf, by all warps ---- */
 
@@ -45,8 +18,6 @@ typedef struct runs_t {
     int32_t at, n, until; /* the first value, values; leaves of this lane and the ones before it */
 } runs_t;
 TALLY_FN int32_t leaves_in(int32_t n) { return (n + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF; }
-
-#include "segments/chunks.h"
 
 /* The leaves of all runs in turn: those of boundaries go to memory, the others stay in the block. Where values are sums
  * of chunks already, these do. */
@@ -261,13 +232,6 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     return flags;
 }
 #undef TALLY_COLUMNS_PAY
-#endif
-/* ---- all of its own ---- */
-
-#if TALLY_IS_SORTED
-#include "segments/sorted_segments.h"
-#else
-#include "segments/listed_segments.h"
 #endif
 
 #endif

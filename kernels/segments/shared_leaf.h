@@ -6,26 +6,15 @@
 
 #include "order/pairs.h"
 
+#include "segments/shared_parts.h"
+#include "segments/shared_quarters.h"
+#include "segments/shared_search.h"
+#include "segments/shared_values.h"
 #if TALLY_IS_USER
 #include "order/user_fold.h"
 #endif
 
-TALLY_FN column_t column_of(const TALLY_T *x, const TALLY_T *y, int32_t i) {
-    return lift(item_of(x[i]), item_of(y[i]));
-}
-
-/* How many of values from, from + step, ... below n the NaN policy counts. */
-TALLY_FN int32_t count_from(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t from, int32_t step) {
-    int32_t present = 0;
-    for (int32_t i = from; i < n; i += step) present += is_present(x[i]) && is_present(y[i]);
-    return present;
-}
-
-#define TALLY_UNROLL_PARTS TALLY_UNROLL_BY(TALLY_PART <= 4 ? 2 : 1)
-
-#if TALLY_HAS_INDEX
-#include "segments/shared_search.h"
-#else
+#if !TALLY_HAS_INDEX
 /* ---- up to 8 values, by one thread: each is a column of its own; or, where order is kept, seven are folded and one
  * comes behind them ---- */
 
@@ -233,10 +222,7 @@ TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t
 #endif
 }
 #endif
-#include "segments/shared_quarters.h"
-#endif /* TALLY_HAS_INDEX */
-
-#include "segments/shared_parts.h"
+#endif /* !TALLY_HAS_INDEX */
 
 /* ---- any leaf, by a warp ---- */
 

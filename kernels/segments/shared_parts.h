@@ -4,14 +4,13 @@
 #define TALLY_SHARED_PARTS_H
 
 #include "order/fold.h"
+#include "segments/anchored.h"
+#include "segments/shared_values.h"
 
 #if TALLY_IN_PARTS
 /* How lanes look at values: at first, and once more for anchored sums whose anchor was not right. */
 enum { look_first, look_again };
 
-#if TALLY_IS_ANCHORED
-#include "segments/anchored.h"
-#endif
 typedef struct folded_t {
     column_t column;
 #if TALLY_IS_ANCHORED

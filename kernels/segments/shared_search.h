@@ -4,8 +4,9 @@
 #ifndef TALLY_SHARED_SEARCH_H
 #define TALLY_SHARED_SEARCH_H
 
-#include "order/leaf.h"
-#include "accumulators/operator.h"
+#include "segments/shared_values.h"
+
+#if TALLY_HAS_INDEX
 
 typedef struct found_t {
     TALLY_K key;
@@ -141,5 +142,6 @@ TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const
     }
     return node_found(a, n, 0);
 }
+#endif
 
 #endif

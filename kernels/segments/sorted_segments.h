@@ -1,10 +1,12 @@
 /* The segments that are a tile's own, sorted by length for the whole block: where a value costs so much that a warp had
- * better have segments of about one length. A part of segments/own_segments.h, as segments/listed_segments.h. Gives
- * begin_lists and take_own. */
+ * better have segments of about one length (TALLY_IS_SORTED). Gives begin_lists and take_own, as
+ * segments/listed_segments.h for all others. */
 #ifndef TALLY_SORTED_SEGMENTS_H
 #define TALLY_SORTED_SEGMENTS_H
 
-#include "segments/shared_leaf.h"
+#include "segments/own_segments.h"
+
+#if TALLY_IS_SORTED
 
 /* Whether the lane's segment waits: all of more values than a thread takes one by one, and all that are not empty where
  * few of the warp's are as short. How many can wait follows from it (production/segments.h). */
@@ -90,5 +92,6 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
     tally_consumer_barrier(TALLY_CONSUMERS);
     return flags | take_waiting(work, tile, waiting, all->list);
 }
+#endif
 
 #endif

@@ -1,9 +1,9 @@
-/* The consumers find where the segments of a tile end (production/segments.h): segment ids, and offsets that cannot be
+/* The consumers find where the segments of a tile end (segments/copy_tile.h): segment ids, and offsets that cannot be
  * used as they were copied, become places in shared memory. */
 #ifndef TALLY_TILE_ENDS_H
 #define TALLY_TILE_ENDS_H
 
-#include "order/leaf.h"
+#include "segments/open_tile.h"
 #include "segments/segment_id_row.h"
 
 TALLY_FN void copy_ends(const tally_segments_work *work, const opening_t *o, char *shared) {

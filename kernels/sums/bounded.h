@@ -5,6 +5,7 @@
 #ifndef TALLY_BOUNDED_H
 #define TALLY_BOUNDED_H
 
+#include "device/device.h"
 #include "sums/parts.h"
 
 typedef struct tally_bounded {

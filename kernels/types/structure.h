@@ -5,6 +5,9 @@
 
 #include "device/dialect.h"
 
+#ifndef TALLY_STRUCT_BYTES
+#error "define TALLY_STRUCT_BYTES, the size of the struct"
+#endif
 #define TALLY_BYTES TALLY_STRUCT_BYTES
 #if TALLY_BYTES % 8 == 0
 #define TALLY_B uint64_t

@@ -1,0 +1,89 @@
+/* Tiles on their way to shared memory: the producer brings them (bring_tiles), and the consumers copy what it could
+ * not, and see the tile (read_tile). */
+#ifndef TALLY_COPY_TILE_H
+#define TALLY_COPY_TILE_H
+
+#include "segments/open_tile.h"
+#include "segments/tile_ends.h"
+
+/* ---- by the producer ---- */
+
+/* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By
+ * one thread. */
+TALLY_FN void bring_tiles(const tally_segments_work *work, all_shared_t *all, char *buffers) {
+    const tally_partition *partition = &work->partition;
+    TALLY_ROLLED
+    for (int32_t iteration = 0;; iteration++) {
+        const int32_t here = buffer_of(partition, iteration), phase = phase_of(partition, iteration);
+        const uint32_t tile = tally_arrive(partition->next, UINT32_MAX);
+        const int32_t is_none = tile >= (uint64_t)partition->tiles;
+        opening_t *const opening = opening_of(all, iteration);
+        shared_t *const its = shared_of(partition, all, iteration);
+        if (!is_none) open_tile(work, tile, opening);
+        if (phase > 0) tally_mbarrier_wait(&its->left, phase - 1);
+        /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
+        if (iteration > 0)
+            tally_mbarrier_wait(&shared_of(partition, all, iteration - 1)->come, phase_of(partition, iteration - 1));
+        its->is_none = is_none;
+        its->iteration = iteration;
+        if (is_none) {
+            tally_mbarrier_arrive(&its->come);
+            return;
+        }
+        if (opening->is_good)
+            begin_copies(buffers + here * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS), &its->come, opening);
+        else {
+            tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
+            tally_mbarrier_arrive(&its->come);
+        }
+    }
+}
+
+/* ---- by the consumers ---- */
+
+/* What did not come that way, by the consumers. */
+TALLY_FN void copy_values(const tally_segments_work *work, const tally_piece *piece, int64_t stride, char *shared) {
+    if (values_are_dense(work, piece->memory, stride)) {
+        tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_CONSUMERS);
+        return;
+    }
+    const tally_source from = tally_source_of(piece->memory, stride, TALLY_BYTES);
+    TALLY_ROLLED
+    for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_CONSUMERS)
+        ((TALLY_T *)(void *)(shared + piece->buffer))[i] = read_one(&from, lies_at(work, piece->at / TALLY_BYTES + i));
+}
+
+/* What has not come of a tile as the consumers takes it, or, once more, its values. False: it is none. */
+TALLY_FN int32_t finish_copies(const tally_segments_work *work, const opening_t *o, char *buffer, int32_t is_again) {
+    const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
+    if (!o->is_good) return 0;
+    if (!values_come) {
+        copy_values(work, &o->x, work->x_stride, buffer);
+        if (TALLY_KERNEL_INPUTS == 2) copy_values(work, &o->y, work->y_stride, buffer);
+    }
+    if (!ends_come) copy_ends(work, o, buffer);
+    if (!values_come || !ends_come) {
+        tally_copied();
+        tally_consumer_barrier(TALLY_CONSUMERS);
+    }
+    if (o->are_segment_ids && !is_again)
+        place_segment_ids(work, o, buffer);
+    else if (o->are_wide && !is_again)
+        narrow_entries(buffer + o->ends_at, o->begun + 1, o->from.value);
+    return 1;
+}
+/* The tile, once it has come, or again, as its values are gone. False: it is none. */
+TALLY_FN int32_t read_tile(const tally_segments_work *work, tile_t *tile, const opening_t *o, char *buffer,
+                           int32_t is_again) {
+    if ((is_again || !o->is_ready) && !finish_copies(work, o, buffer, is_again)) return 0;
+    tile->opening = o;
+    tile->values = o->values;
+    tile->own = o->own;
+    tile->x = (const TALLY_T *)(const void *)(buffer + o->x_at);
+    tile->y = TALLY_KERNEL_INPUTS == 1 ? tile->x : (const TALLY_T *)(const void *)(buffer + o->y_at);
+    tile->ends = (const int32_t *)(const void *)(buffer + o->ends_at);
+    tile->origin = o->origin;
+    return 1;
+}
+
+#endif
