@@ -212,7 +212,6 @@ TALLY_FN void tally_min64(int64_t *p, int64_t v) { atomicMin((long long *)p, (lo
 TALLY_FN void tally_max64(int64_t *p, int64_t v) { atomicMax((long long *)p, (long long)v); }
 TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) { return atomicExch(p, v); }
 TALLY_FN int32_t tally_look32(const int32_t *p) { return *(const volatile int32_t *)p; }
-/* Functions made by a macro would be none for `tally emit`. */
 #define TALLY_LOAD_QUAD(kept, q, p)                                       \
     asm volatile("ld.global.nc" kept ".v4.u32 {%0, %1, %2, %3}, [%4];"    \
                  : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) \

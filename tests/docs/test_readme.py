@@ -23,6 +23,20 @@ def test_front_page_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
+FOLDERS = ["src", "src/cpu", "src/cuda", "src/simt"] + [
+    f"kernels/{name}" for name in "production order exact_sums segments exact_segments rows".split()]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_readme_of_a_folder_names_its_files(folder):
+    text = (ROOT / folder / "README.md").read_text()
+    files = [path for kind in ("*.c", "*.h") for path in (ROOT / folder).glob(kind)]
+    missing = [path.name for path in files if path.name not in text and path.with_suffix(".c").name not in text]
+    assert not missing
+    gone = [name for name in re.findall(r"\b\w+\.[ch]\b", text) if not any(ROOT.glob(f"[ks]*/**/{name}"))]
+    assert not gone
+
+
 def test_c_examples():
     examples = blocks("README.md", "c")
     assert examples
