@@ -163,7 +163,7 @@ static bool make_whole(tally_context *context, tally_op op, tally_type type, int
     return true;
 }
 
-static bool conclude(const tally_context *context, tally_status status, const results *made, const char *name) {
+static bool finalize(const tally_context *context, tally_status status, const results *made, const char *name) {
     if (status == TALLY_EMPTY) {
         bool skip = tally_get_options(context).nan == TALLY_NAN_SKIP && made->values > 0;
         return complain(name, "there is no value%s, and %s of nothing is not defined", skip ? " but NaN" : "",
@@ -177,7 +177,7 @@ bool finish_state(tally_context *context, const tally_state *state, results *mad
         return save_state(state, made->save);
     }
     return make_whole(context, tally_state_op(state), tally_state_type(state), tally_state_count(state), made) &&
-           conclude(context, tally_state_finish(state, tally_out(made->data, TALLY_NATURAL, 1)), made, made->names[0]);
+           finalize(context, tally_state_finish(state, tally_out(made->data, TALLY_NATURAL, 1)), made, made->names[0]);
 }
 
 static bool push_values(tally_state *state, input *in) {
@@ -254,7 +254,7 @@ static bool reduce_loaded_pair(tally_context *context, tally_op op, input *left,
     }
     return load_pair(context, op, left, right, arrays) &&
            make_whole(context, op, arrays[0].type, arrays[0].count, made) &&
-           conclude(context,
+           finalize(context,
                     tally_reduce_pair(context, op, arrays[0], arrays[1], tally_out(made->data, TALLY_NATURAL, 1)), made,
                     left->name);
 }
@@ -263,7 +263,7 @@ static bool reduce_loaded(tally_context *context, tally_op op, input *in, result
     tally_array array;
     in->in_memory_order = in->form != FORM_TEXT && !order_shows(context, op, in->layout.type);
     return load_input(context, op, in, &array) && make_whole(context, op, array.type, array.count, made) &&
-           conclude(context, tally_reduce(context, op, array, tally_out(made->data, TALLY_NATURAL, 1)), made, in->name);
+           finalize(context, tally_reduce(context, op, array, tally_out(made->data, TALLY_NATURAL, 1)), made, in->name);
 }
 
 /* States are the CPU's: what is asked of a GPU is brought into memory whole. */

@@ -96,7 +96,7 @@ TALLY_RANGE_ALL(f64, int64_t, INT64_MAX)
 /* The machine's minima and maxima do, where neither comes out as a zero, whose sign they do not see. The last vector
  * may take values again. */
 #ifdef TALLY_SIZES
-#define TALLY_RANGE(type, number, most, vector, count)                                                   \
+#define TALLY_RANGE_OF_FLOATS(type, number, most, vector, count)                                         \
     static TALLY_TARGET void range_##type(const void *x, int64_t n, int64_t *least, int64_t *greatest) { \
         const number##_anywhere *v = x;                                                                  \
         union {                                                                                          \
@@ -128,8 +128,8 @@ TALLY_RANGE_ALL(f64, int64_t, INT64_MAX)
         *least = tally_bits_##type(low) ^ (low < 0 ? most : 0);                                          \
         *greatest = tally_bits_##type(high) ^ (high < 0 ? most : 0);                                     \
     }
-TALLY_RANGE(f32, float, INT32_MAX, TALLY_FLOATS, 2 * WIDTH)
-TALLY_RANGE(f64, double, INT64_MAX, TALLY_DOUBLES, WIDTH)
+TALLY_RANGE_OF_FLOATS(f32, float, INT32_MAX, TALLY_FLOATS, 2 * WIDTH)
+TALLY_RANGE_OF_FLOATS(f64, double, INT64_MAX, TALLY_DOUBLES, WIDTH)
 #else
 #define range_f32 range_all_f32
 #define range_f64 range_all_f64
