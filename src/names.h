@@ -856,7 +856,6 @@
 #define sum_of TALLY_N(sum_of)
 #define sum_of_lanes TALLY_N(sum_of_lanes)
 #define sum_several TALLY_N(sum_several)
-#define sum_until TALLY_N(sum_until)
 #define sums_capacity TALLY_N(sums_capacity)
 #define sums_fit TALLY_N(sums_fit)
 #define sums_held TALLY_N(sums_held)

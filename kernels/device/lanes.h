@@ -1,6 +1,6 @@
-/* 64 bits of other lanes of the warp; all lanes take part. */
-#ifndef TALLY_LANES64_H
-#define TALLY_LANES64_H
+/* What lanes of a warp have: 64 bits of others, and sums of those before; all lanes take part. */
+#ifndef TALLY_LANES_H
+#define TALLY_LANES_H
 
 #include "device/device.h"
 
@@ -12,6 +12,35 @@ TALLY_FN int64_t tally_of_lane64(int64_t v, int32_t lane) {
 TALLY_FN int64_t tally_shuffle64(int64_t v, int32_t mask) {
     uint64_t low = tally_shuffle_xor((uint32_t)v, mask), high = tally_shuffle_xor((uint32_t)((uint64_t)v >> 32), mask);
     return (int64_t)(high << 32 | low);
+}
+
+/* The sum of what this lane and those before it have (Hillis and Steele, "Data parallel algorithms", 1986). */
+TALLY_FN uint32_t tally_sum_until(uint32_t mine) {
+    const int32_t lane = tally_lane();
+    TALLY_UNROLL
+    for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
+        const uint32_t before = tally_shuffle(mine, (lane - apart) & (TALLY_WARP - 1));
+        if (lane >= apart) mine += before;
+    }
+    return mine;
+}
+TALLY_FN int64_t tally_sum_until64(int64_t mine) {
+    TALLY_UNROLL
+    for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
+        const int64_t before = tally_of_lane64(mine, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
+        if (tally_lane() >= apart) mine += before;
+    }
+    return mine;
+}
+/* Of those before it. */
+TALLY_FN int32_t tally_sum_before_lane(int32_t mine) {
+    int32_t sum = mine;
+    TALLY_UNROLL
+    for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
+        const int32_t other = (int32_t)tally_shuffle((uint32_t)sum, tally_lane() - d < 0 ? 0 : tally_lane() - d);
+        sum += tally_lane() >= d ? other : 0;
+    }
+    return sum - mine;
 }
 
 #endif

@@ -196,7 +196,7 @@ TALLY_FN int32_t rank_chunk(side_t *side, uint64_t marks) {
     TALLY_UNROLL
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2)
         others += (int32_t)tally_shuffle_xor((uint32_t)others, mask);
-    const int32_t before = others + tally_sums_before(mine);
+    const int32_t before = others + tally_sum_before_lane(mine);
     side->ends_before[tally_thread()] = before;
     return before;
 }

@@ -163,7 +163,7 @@ TALLY_FN int32_t choose_log_lanes(int32_t n, int32_t at) {
     enum { JOIN = 3, RESULT = 4 };
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)n, at);
     if (longest <= 2 * JOIN) return 0; /* no more than joining them would take */
-    const int32_t own = n + (n > 0) * RESULT, before = tally_sums_before(own);
+    const int32_t own = n + (n > 0) * RESULT, before = tally_sum_before_lane(own);
     const int32_t log_shares = tally_lane() < log_warp ? tally_lane() : log_warp, log_lanes = log_warp - log_shares,
                   end = at + (1 << log_shares), last = end < TALLY_WARP ? end - 1 : TALLY_WARP - 1;
     const int32_t values =
@@ -219,7 +219,7 @@ TALLY_FN int32_t put_by_length(const tally_segments_work *work, const whole_t *w
         if (pass == 1) break;
         are_listed = all < whole->until - whole->first ||
                      tally_any(sorted->listed[tally_lane()] % all != 0); /* or they are of one class */
-        before = tally_sums_before(sorted->listed[tally_lane()]);
+        before = tally_sum_before_lane(sorted->listed[tally_lane()]);
         tally_warp_barrier();
     }
     TALLY_ROLLED

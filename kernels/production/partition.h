@@ -15,26 +15,9 @@ typedef struct tally_scan_shared {
     int64_t total;
 } tally_scan_shared;
 
-/* The sum of what this lane and those before it hold. */
-TALLY_FN int64_t tally_sum_of_lanes_until(int64_t sum) {
-    TALLY_UNROLL
-    for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
-        const int64_t earlier = tally_of_lane64(sum, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
-        if (tally_lane() >= apart) sum += earlier;
-    }
-    return sum;
-}
-TALLY_FN uint32_t tally_sum_of_lanes_until32(uint32_t sum) {
-    TALLY_UNROLL
-    for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
-        const uint32_t earlier = tally_shuffle(sum, (tally_lane() - apart) & (TALLY_WARP - 1));
-        if (tally_lane() >= apart) sum += earlier;
-    }
-    return sum;
-}
 /* The sum of what the threads before this one hold, and of all. */
 TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64_t *total) {
-    const int64_t sum = tally_sum_of_lanes_until(mine);
+    const int64_t sum = tally_sum_until64(mine);
     int64_t before = 0;
     tally_barrier();
     if (tally_lane() == TALLY_WARP - 1) shared->sums[tally_warp()] = sum;
@@ -207,7 +190,7 @@ TALLY_ENTRY(tally_partition_lengths, tally_offsets_work, 4) {
         at = tally_of_lane64(at, 0); /* before the warp's */
         TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++) {
-            const uint32_t until = tally_sum_of_lanes_until32(sums[row]);
+            const uint32_t until = tally_sum_until(sums[row]);
             tally_put_four(partition, tally_first_of_row(iteration, row), at + (until - sums[row]), &lengths[row]);
             at += tally_shuffle(until, TALLY_WARP - 1);
         }

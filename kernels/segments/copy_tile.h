@@ -53,7 +53,7 @@ TALLY_FN void copy_values(const tally_segments_work *work, const tally_piece *pi
         ((TALLY_T *)(void *)(shared + piece->buffer))[i] = read_one(&from, lies_at(work, piece->at / TALLY_BYTES + i));
 }
 
-/* What has not come of a tile as the consumers takes it, or, once more, its values. False: it is none. */
+/* What has not come of a tile as the consumers take it, or, once more, its values. False: it is none. */
 TALLY_FN int32_t finish_copies(const tally_segments_work *work, const opening_t *o, char *buffer, int32_t is_again) {
     const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
     if (!o->is_good) return 0;

@@ -85,7 +85,7 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
     }
     if (!tally_any(mine.n > 0)) return tile->own == 0;
     const uint32_t some = tally_ballot(own >= 0 && mine.n > 0);
-    mine.until = sum_until(leaves_in(mine.n));
+    mine.until = (int32_t)tally_sum_until((uint32_t)leaves_in(mine.n));
     put_runs(work, tile, mine, leaves, 0);
     if (some == 0) return tile->own == 0; /* the same in all warps */
     tally_consumer_barrier(TALLY_CONSUMERS);

@@ -14,7 +14,7 @@
 
 #include "device/device.h"
 #include "device/idle.h"
-#include "device/lanes64.h"
+#include "device/lanes.h"
 #include "segments/row_begins.h"
 #include "device/wrapping.h"
 

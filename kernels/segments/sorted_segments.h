@@ -48,7 +48,7 @@ TALLY_FN void clear_waiting(waiting_t *waiting) { waiting->counted[tally_lane()]
 /* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
 TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *tile, waiting_t *waiting, uint16_t *list) {
     const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
-    const int32_t mine = (int32_t)waiting->counted[last - lane], until = sum_until(mine);
+    const int32_t mine = (int32_t)waiting->counted[last - lane], until = (int32_t)tally_sum_until((uint32_t)mine);
     const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), capacity = most_waiting,
                   count = found < capacity ? found : capacity;
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - long_length),

@@ -80,9 +80,9 @@ typedef struct opening_t {
 } opening_t;
 
 typedef struct shared_t {
-    int32_t is_none;   /* there is no tile any more, and no opening */
-    int32_t iteration; /* which one of the block's it is: here, so that the consumers needs no register for it */
-    tally_mbarrier come, left; /* it has been copied; the consumers's warps are done with it */
+    int32_t is_none;           /* there is no tile any more, and no opening */
+    int32_t iteration;         /* which one of the block's it is: here, so that the consumers need no register for it */
+    tally_mbarrier come, left; /* it has been copied; the consumers' warps are done with it */
 #if TALLY_IS_SORTED
     waiting_t waiting;
 #endif
@@ -153,17 +153,6 @@ TALLY_FN int32_t put_result(const tally_segments_work *work, const opening_t *o,
 }
 
 /* ---- what warps share out ---- */
-
-/* The sum of what this lane and those before it hold. */
-TALLY_FN int32_t sum_until(int32_t mine) {
-    const int32_t lane = tally_lane();
-    TALLY_UNROLL
-    for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
-        const int32_t before = (int32_t)tally_shuffle((uint32_t)mine, (lane - apart) & (TALLY_WARP - 1));
-        if (lane >= apart) mine += before;
-    }
-    return mine;
-}
 
 /* A warp's first segment of each iteration is TALLY_CONSUMERS behind that of the iteration before, and its lanes' are
  * `apart`: where there are few, warps take them one by one. */

@@ -5,7 +5,7 @@
 #define TALLY_LEVELS_H
 
 #include "device/device.h"
-#include "device/lanes64.h"
+#include "device/lanes.h"
 #include "sums/limbs.h"
 #include "sums/plan.h"
 #include "device/wrapping.h"
@@ -94,16 +94,6 @@ TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
     if (d == 0) return;
     d = tally_from_origin(d, &offset);
     tally_deposit_shared(limbs, d, offset);
-}
-/* The sum over the lanes before this one. */
-TALLY_FN int32_t tally_sums_before(int32_t v) {
-    int32_t sum = v;
-    TALLY_UNROLL
-    for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
-        const int32_t other = (int32_t)tally_shuffle((uint32_t)sum, tally_lane() - d < 0 ? 0 : tally_lane() - d);
-        sum += tally_lane() >= d ? other : 0;
-    }
-    return sum - v;
 }
 
 /* ---- digits ---- */
