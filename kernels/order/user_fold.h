@@ -3,8 +3,9 @@
 #ifndef TALLY_USER_FOLD_H
 #define TALLY_USER_FOLD_H
 
-#include "order/leaf.h"
 #include "accumulators/operator.h"
+#include "order/fold.h"
+#include "order/leaf.h"
 
 /* Values that lie here, side by side. */
 TALLY_FN tally_source source_here(const TALLY_T *x) {
