@@ -362,6 +362,7 @@
 #define is_plain TALLY_N(is_plain)
 #define is_present TALLY_N(is_present)
 #define is_put_plainly TALLY_N(is_put_plainly)
+#define is_rounded_to_f32 TALLY_N(is_rounded_to_f32)
 #define is_signed_zero_sum TALLY_N(is_signed_zero_sum)
 #define is_there TALLY_N(is_there)
 #define is_usual TALLY_N(is_usual)

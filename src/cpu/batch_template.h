@@ -22,7 +22,7 @@ static TALLY_TARGET void begin_batch(tally__batch *batch, const int64_t *offsets
     }
     for (int s = count; s < batch->padded; s++) batch->lengths[s] = 0;
     for (int s = count; s <= batch->padded; s++) batch->places[s] = offsets[count] - offsets[0];
-    batch->lost = batch->scaled = batch->vague = 0;
+    batch->lost = batch->scaled = batch->vague = batch->may_be_rough = batch->is_rough = 0;
     batch->longest = longest;
     batch->shortest = shortest;
 }

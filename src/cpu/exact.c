@@ -502,7 +502,7 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__batch *one) {
     const tally__levels *both = &sums->of_both, *values = &sums->of_values, *products = &sums->of_products;
     if (sums->spilled || (both->tiles > 0 && values->tiles + products->tiles > 0)) return false;
     one->count = one->padded = 1;
-    one->product_parts = one->lost = one->scaled = one->vague = 0;
+    one->product_parts = one->lost = one->scaled = one->vague = one->is_rough = 0;
     const int32_t power = both->tiles > 0 ? both->power : values->tiles > 0 ? values->power : products->power;
     if (values->tiles > 0 && products->tiles > 0 && products->power != power) return false;
     if (power != 0) {

@@ -57,12 +57,11 @@ static void reduce_unsure(const tally__kernel *kernel, const raw_t *x, const raw
     int64_t n = batch->lengths[s];
     reduce_run(kernel, x + batch->places[s], y + batch->places[s], n, final, result);
 }
-/* Results of a batch of segments, the first of which begins at x, from their parts; a and b: as they were added up. */
+/* Those results of a batch of segments, the first of which begins at x, that finalize_batch leaves; a and b: the values
+ * as they were added up. */
 static void finish_batch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const void *a, const void *b,
-                         tally__batch *batch, const int64_t *lows, const int64_t *highs, const tally_final *final,
-                         char *results, bool *empty) {
+                         const tally__batch *batch, const tally_final *final, char *results, bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    finalize_batch(batch, lows, highs, final, results);
     if (TALLY_HAS_MINUS_ZEROS && has_zeros(batch)) sign_zeros(a, b, batch->places, batch->count, final, results);
     *empty |= batch->shortest == 0;
     for (int s = 0; s < batch->count && batch->unsure > 0; s++) {

@@ -31,6 +31,7 @@ static void finalize_plain(const tally__kernel *kernel, const tally__plain *plai
     for (int s = 0; s < count; s += TALLY_BATCH_MOST) {
         const int some = count - s < TALLY_BATCH_MOST ? count - s : TALLY_BATCH_MOST;
         const int64_t at = offsets[s] - offsets[0];
+        char *const to = results + s * (int64_t)tally__result_bytes(kernel, final);
         tally__batch batch;
         tally__cpu_tiles()->begin_batch(&batch, offsets + s, some);
         if (some == 1) batch.padded = 1; /* no vector of eight */
@@ -50,8 +51,8 @@ static void finalize_plain(const tally__kernel *kernel, const tally__plain *plai
         const void *const given = plain->power == 0 ? (const void *)(a + at) : x + at;
         tally__cpu_tiles()->ranges[TALLY_IS_F64](given, &batch, lows, highs);
 #endif
-        finish_batch(kernel, x + at, y + at, a + at, b + at, &batch, lows, highs, final,
-                     results + s * (int64_t)tally__result_bytes(kernel, final), empty);
+        finalize_batch(&batch, lows, highs, final, to);
+        finish_batch(kernel, x + at, y + at, a + at, b + at, &batch, final, to, empty);
     }
 }
 /* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum

@@ -385,13 +385,14 @@ static int take_columns(const panel_t *s, int kind, int64_t first, const tally__
     return 1;
 }
 /* The batch of the columns from `first` on, of a block of so many rows. */
-static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof) {
+static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof, bool may_be_rough) {
     tally__batch *batch = &s->batch;
     tally__tile far;
     batch->count = (int)(s->width - first < TALLY_BATCH_MOST ? s->width - first : TALLY_BATCH_MOST);
     batch->padded = (batch->count + 7) / 8 * 8;
     batch->ddof = ddof;
-    batch->product_parts = batch->lost = batch->scaled = batch->vague = 0;
+    batch->product_parts = batch->lost = batch->scaled = batch->vague = batch->is_rough = 0;
+    batch->may_be_rough = may_be_rough;
     batch->of_products = first_kind == 1;
     if (s->power != 0) tally__scale_alike(batch, -s->power, -s->power);
     if (s->is_far) open_far(s, first, rows, &far);
@@ -461,8 +462,12 @@ static void finalize_panel(const tally__kernel *kernel, panel_t *s, const raw_t 
     sum_block(s, rows);
     fold_keys(s);
     for (int64_t first = 0; first < s->width; first += TALLY_BATCH_MOST) {
-        fill_batch(s, first, rows, final->ddof);
+        fill_batch(s, first, rows, final->ddof, is_rounded_to_f32(final));
         finalize_batch(&s->batch, s->lows + first, s->highs + first, final, results + first * bytes);
+        if (TALLY_HAS_SPREAD && s->batch.is_rough && s->batch.unsure > 0) { /* all over, and fully */
+            fill_batch(s, first, rows, final->ddof, false);
+            finalize_batch(&s->batch, s->lows + first, s->highs + first, final, results + first * bytes);
+        }
         if (TALLY_HAS_MINUS_ZEROS && has_zeros(&s->batch)) sign_columns(s, first, x, y, rows, stride, final, results);
         if (s->batch.unsure > 0 || s->taken)
             finish_columns(kernel, s, first, x, y, rows, stride, final, results, empty);

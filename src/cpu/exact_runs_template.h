@@ -209,6 +209,9 @@ TALLY_FN bool is_of_parts(const tally_final *final) {
 #endif
 }
 
+/* Whether results are f32: of sums that are, parts need not be complete. */
+TALLY_FN bool is_rounded_to_f32(const tally_final *final) { return !TALLY_HAS_KEYS && final->format.digits == 24; }
+
 /* Sums that their parts do not tell are not sure. */
 static void note_lost(tally__batch *batch) {
     for (int s = 0; s < batch->count && batch->lost; s++)

@@ -37,6 +37,7 @@ static void reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_
     if (tile.x_extent.zeros) tile.x_extent.high = tile.x_extent.unit = 0;
     if (tile.y_extent.zeros) tile.y_extent.high = tile.y_extent.unit = 0;
     tally__cpu_tiles()->begin_batch(&batch, offsets, count);
+    batch.may_be_rough = is_rounded_to_f32(final);
     batch.ddof = final->ddof;
     batch.of_products = !TALLY_HAS_SUM;
 #if TALLY_HAS_KEYS
@@ -50,7 +51,13 @@ static void reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_
         tally__scale_batch(&batch, &tile, scaled[0], scaled[TALLY_KERNEL_INPUTS - 1]);
 #endif
     tally__sum_batch(&batch, &tile, TALLY_FIRST_TERM, TALLY_HAS_SUM && TALLY_HAS_PRODUCTS);
-    finish_batch(kernel, x, y, a, b, &batch, lows, highs, final, results, empty);
+    finalize_batch(&batch, lows, highs, final, results);
+    if (TALLY_HAS_SPREAD && batch.is_rough && batch.unsure > 0) { /* all over, and fully */
+        tally__cpu_tiles()->begin_batch(&batch, offsets, count);
+        tally__sum_batch(&batch, &tile, TALLY_FIRST_TERM, TALLY_HAS_SUM && TALLY_HAS_PRODUCTS);
+        finalize_batch(&batch, lows, highs, final, results);
+    }
+    finish_batch(kernel, x, y, a, b, &batch, final, results, empty);
     redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
 }
 

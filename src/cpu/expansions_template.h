@@ -1,8 +1,9 @@
 /* Short segments whose values no levels hold together: a vector lane adds up a segment in an expansion of two doubles
  * (Shewchuk, "Adaptive precision floating-point arithmetic", 1997). What falls below the second is added up with
- * rounding; of that only the sign matters, and a segment where it is not certain is marked. Segments are taken in the
- * order of their lengths, so that the lanes of a group have about as many values; one that is far longer than others is
- * dealt out to all lanes of a group of its own. Values are scaled, where they must be, as they are added.
+ * rounding; of that only the sign matters, and a segment where it is not certain is marked. Of f32 one double is tried
+ * first: rough sums (tiles.h) mostly do where results are f32, too (docs/exact.md). Segments are taken in the order of
+ * their lengths, so that the lanes of a group have about as many values; one that is far longer than others is dealt
+ * out to all lanes of a group of its own. Values are scaled, where they must be, as they are added.
  *
  * Gives a list, TALLY_EXPANSIONS, and for each of its rows expand_<type>_<name> (batch_expand of tiles.h). */
 #ifndef TALLY_CPU_EXPANSIONS_TEMPLATE_H
@@ -39,6 +40,7 @@ TALLY_INLINE TALLY_TARGET void vector_two_sum(wide *a, wide *b) {
  * more, but no more than all of them together. Of scaled terms, whether any is too small to be exact, above and below
  * 0. */
 enum { EXPANSION_PARTS = 2 };
+#define TALLY_ROUGH 0x1p-28 /* of `size`: more than `below` is ever wrong by */
 typedef struct expansion {
     wide part[EXPANSION_PARTS], below, size;
     units plus, minus;
@@ -51,9 +53,9 @@ TALLY_INLINE TALLY_TARGET wide larger(wide size, wide v) {
     return size + magnitude_of(v);
 #endif
 }
-TALLY_INLINE TALLY_TARGET void expansion_add(expansion *e, wide v) {
+TALLY_INLINE TALLY_TARGET void expansion_add(expansion *e, wide v, const int parts) {
 #pragma GCC unroll 2
-    for (int p = 0; p < EXPANSION_PARTS; p++) vector_two_sum(&e->part[p], &v);
+    for (int p = 0; p < parts; p++) vector_two_sum(&e->part[p], &v);
     e->below += v;
     e->size = larger(e->size, v);
 }
@@ -216,21 +218,22 @@ typedef expansion expansions[EXPANSION_KINDS][EXPANSION_VECTORS];
 /* Adds rows to the expansions of vector g. Products of f64 are two terms. */
 TALLY_INLINE TALLY_TARGET void add_rows(expansions all, const int g, const int is_f64, const int kind,
                                         const int products, double (*x)[EXPANSION_GROUP], double (*y)[EXPANSION_GROUP],
-                                        int32_t count, const expansion_scale *scales, const int scaled) {
+                                        int32_t count, const expansion_scale *scales, const int scaled,
+                                        const int parts) {
     expansion e = all[0][g], p = all[1][g];
     for (int32_t r = 0; r < count; r++) {
         const wide a = *(const wide *)(x[r] + g * WIDTH), v = scaled ? scaled_by(a, &scales[0], g) : a;
         if (kind != NO_TERM) {
             if (scaled) note_tiny(&e, (a != 0) & (v == 0), kind == TALLY_TERM_MAGNITUDE ? (units){0} : (units)a < 0);
-            expansion_add(&e, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(v) : v);
+            expansion_add(&e, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(v) : v, parts);
         }
         if (products) {
             const wide b = *(const wide *)(y[r] + g * WIDTH), w = scaled ? scaled_by(b, &scales[1], g) : b;
             const units tiny = scaled ? is_tiny_product(v, w) : (units){0};
             if (scaled) note_tiny(&p, tiny & (a != 0) & (b != 0), ((units)a ^ (units)b) < 0);
             const wide u = (wide)((units)v & ~tiny), product = u * w;
-            if (is_f64) expansion_add(&p, product_rest(u, w, product));
-            expansion_add(&p, product);
+            if (is_f64) expansion_add(&p, product_rest(u, w, product), parts);
+            expansion_add(&p, product, parts);
         }
     }
     all[0][g] = e;
@@ -238,7 +241,7 @@ TALLY_INLINE TALLY_TARGET void add_rows(expansions all, const int g, const int i
 }
 TALLY_INLINE TALLY_TARGET void add_group(expansions e, const int is_f64, const int kind, const int products,
                                          const void *x, const void *y, const expansion_group *group,
-                                         const expansion_scale *scales, const int scaled) {
+                                         const expansion_scale *scales, const int scaled, const int parts) {
     _Alignas(64) transposed_rows rows[2];
     const int two = products && x != y;
     for (int32_t k = 0; k < group->longest; k += EXPANSION_ROWS) {
@@ -247,11 +250,11 @@ TALLY_INLINE TALLY_TARGET void add_group(expansions e, const int is_f64, const i
         if (two) transpose(is_f64, rows[1], y, group, k, some);
 #pragma GCC unroll 4
         for (int g = 0; g < EXPANSION_VECTORS; g++)
-            add_rows(e, g, is_f64, kind, products, rows[0], rows[two], some, scales, scaled);
+            add_rows(e, g, is_f64, kind, products, rows[0], rows[two], some, scales, scaled, parts);
     }
 }
 /* Joins all lanes in the first one. */
-TALLY_INLINE TALLY_TARGET void fold_group(expansion *e) {
+TALLY_INLINE TALLY_TARGET void fold_group(expansion *e, const int parts) {
     enum { KEPT = 6 };
     _Alignas(64) double kept[KEPT][2 * EXPANSION_GROUP];
     memset(kept, 0, sizeof kept);
@@ -266,7 +269,7 @@ TALLY_INLINE TALLY_TARGET void fold_group(expansion *e) {
         for (int g = 0; g < EXPANSION_VECTORS; g++) {
             wide other[KEPT];
             for (int p = 0; p < KEPT; p++) memcpy(&other[p], kept[p] + g * WIDTH + apart, sizeof other[p]);
-            for (int p = 0; p < 2; p++) expansion_add(&e[g], other[p]);
+            for (int p = 0; p < parts; p++) expansion_add(&e[g], other[p], parts);
             e[g].below += other[2];
             e[g].size = larger(e[g].size, other[3]);
             e[g].plus |= (units)other[4];
@@ -296,6 +299,14 @@ TALLY_INLINE TALLY_TARGET units add_tiny(expansion *e, units is_exact, wide *thi
     return ~tiny | is_far;
 }
 
+TALLY_INLINE void put_parts(tally__parts parts, double (*part)[EXPANSION_GROUP], const int some, const int32_t *order,
+                            int count, const tally__batch *batch) {
+    if (batch->shortest == batch->longest && count == EXPANSION_GROUP) /* they are in order */
+        for (int p = 0; p < some; p++) memcpy(parts[p] + order[0], part[p], sizeof *part);
+    else
+        for (int j = 0; j < count; j++)
+            for (int p = 0; p < some; p++) parts[p][order[j]] = part[p][j];
+}
 /* The parts of the group's first `count` sums, the second one rounded to odd; the first a NaN where the rest is not
  * certain: up to 2^12 terms of its size were added up, each sum of which was wrong by 2^-53 of itself at most. Of terms
  * that are not larger than `fine` none was. */
@@ -310,7 +321,7 @@ TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, int
         units vague = {0};
         if (TALLY_ANY(e[g].size != 0) || (scaled && TALLY_ANY(e[g].plus | e[g].minus))) expansion_normalize(&e[g]);
         const units is_exact = (e[g].size <= fine) & (e[g].below == 0),
-                    is_certain = magnitude_of(e[g].below) > e[g].size * 0x1p-28;
+                    is_certain = magnitude_of(e[g].below) > e[g].size * TALLY_ROUGH;
         units is_sure = is_exact | is_certain;
         if (scaled) is_sure &= add_tiny(&e[g], is_exact, &third, &vague);
         const wide rest = e[g].below, last = e[g].part[1];
@@ -324,18 +335,33 @@ TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, int
     }
     batch->lost |= TALLY_ANY(lost);
     batch->vague |= TALLY_ANY(all_vague);
-    if (batch->shortest == batch->longest && count == EXPANSION_GROUP) /* they are in order */
-        for (int p = 0; p < some; p++) memcpy(parts[p] + order[0], part[p], sizeof part[p]);
-    else
-        for (int j = 0; j < count; j++)
-            for (int p = 0; p < some; p++) parts[p][order[j]] = part[p][j];
+    put_parts(parts, part, some, order, count, batch);
 }
 
-/* A group's sums, the parts of which go where `order` says. */
-TALLY_INLINE TALLY_TARGET void expand_group(const int is_f64, const int kind, const int products, const void *x,
+/* The same of one part and what fell below it, as parts of which the second is right in its sign, and but for 2^-28 of
+ * `size`. Gives false, and no parts, where that sign is not certain. */
+TALLY_INLINE TALLY_TARGET bool end_rough(expansion *e, const int32_t *order, int count, tally__batch *batch,
+                                         tally__parts parts, const double fine) {
+    _Alignas(64) double part[2][EXPANSION_GROUP];
+    units lost = {0};
+#pragma GCC unroll 4
+    for (int g = 0; g < EXPANSION_VECTORS; g++) {
+        wide high = e[g].part[0], rest = e[g].below;
+        vector_two_sum(&high, &rest);
+        lost |= ~((e[g].size <= fine) | (magnitude_of(rest) > e[g].size * TALLY_ROUGH));
+        *(wide *)(part[0] + g * WIDTH) = high;
+        *(wide *)(part[1] + g * WIDTH) = rest;
+    }
+    if (TALLY_ANY(lost)) return false;
+    put_parts(parts, part, 2, order, count, batch);
+    return true;
+}
+
+/* A group's sums, whose parts go where `order` says, by expansions of so many parts. False: one was not enough. */
+TALLY_INLINE TALLY_TARGET bool expand_group(const int is_f64, const int kind, const int products, const void *x,
                                             const void *y, const expansion_group *group, const int alone,
                                             const int32_t *order, int count, tally__batch *batch, tally__parts first,
-                                            tally__parts second, const int scaled) {
+                                            tally__parts second, const int scaled, const int parts) {
     expansions e;
     expansion_scale scales[2];
     for (int k = 0; k < EXPANSION_KINDS; k++)
@@ -351,15 +377,22 @@ TALLY_INLINE TALLY_TARGET void expand_group(const int is_f64, const int kind, co
             batch->scale_y[order[j]] = (int32_t)scales[1].exponents[j];
         }
     }
-    add_group(e, is_f64, kind, products, x, y, group, scales, scaled);
+    add_group(e, is_f64, kind, products, x, y, group, scales, scaled, parts);
+    if (parts == 1) {
+        if (alone && kind != NO_TERM) fold_group(e[0], 1);
+        if (alone && products) fold_group(e[1], 1);
+        if (kind != NO_TERM && !end_rough(e[0], order, count, batch, first, batch->fine_sum)) return false;
+        return !products || end_rough(e[1], order, count, batch, kind == NO_TERM ? first : second, batch->fine_product);
+    }
     if (kind != NO_TERM) {
-        if (alone) fold_group(e[0]);
+        if (alone) fold_group(e[0], EXPANSION_PARTS);
         end_group(e[0], order, count, batch, first, batch->fine_sum, scaled);
     }
     if (products) {
-        if (alone) fold_group(e[1]);
+        if (alone) fold_group(e[1], EXPANSION_PARTS);
         end_group(e[1], order, count, batch, kind == NO_TERM ? first : second, batch->fine_product, scaled);
     }
+    return true;
 }
 /* Whether lanes would idle beside the last of so many segments: it is so much longer than the others of its group, or
  * all are as long and few. */
@@ -406,6 +439,15 @@ TALLY_INLINE TALLY_TARGET int take_few_terms(const int is_f64, const int kind, c
     default: return 0;
     }
 }
+/* By one part, unless that lately was not enough. */
+#define TALLY_EXPAND_GROUP(alone, order, count)                                                                       \
+    rough =                                                                                                           \
+        rough && expand_group(is_f64, kind, products, x, y, &group, alone, order, count, batch, first, second, 0, 1); \
+    if (!rough)                                                                                                       \
+        expand_group(is_f64, kind, products, x, y, &group, alone, order, count, batch, first, second, scaled,         \
+                     EXPANSION_PARTS);                                                                                \
+    else                                                                                                              \
+        batch->is_rough = 1;
 TALLY_INLINE TALLY_TARGET int expand_batch(const int is_f64, const int kind, const int products, const void *x,
                                            const void *y, int64_t apart, tally__batch *batch, tally__parts first,
                                            tally__parts second, const int scaled) {
@@ -413,6 +455,7 @@ TALLY_INLINE TALLY_TARGET int expand_batch(const int is_f64, const int kind, con
     expansion_group group;
     const int parts = EXPANSION_PARTS + scaled,
               few = scaled ? 0 : take_few_terms(is_f64, kind, products, x, y, apart, batch, first, second);
+    bool rough = !is_f64 && !scaled && batch->may_be_rough;
     int last = batch->count;
     if (few > 0) return few;
     if (batch->shortest < batch->longest)
@@ -427,12 +470,12 @@ TALLY_INLINE TALLY_TARGET int expand_batch(const int is_f64, const int kind, con
     for (; apart == 1 && is_better_alone(batch, order, last); last--) {
         const int s = order[last - 1];
         open_alone(&group, batch->places[s], batch->lengths[s]);
-        expand_group(is_f64, kind, products, x, y, &group, 1, order + last - 1, 1, batch, first, second, scaled);
+        TALLY_EXPAND_GROUP(1, order + last - 1, 1)
     }
     for (int at = 0; at < last; at += EXPANSION_GROUP) {
         const int count = last - at < EXPANSION_GROUP ? last - at : EXPANSION_GROUP;
         open_group(&group, batch, apart, order + at, count);
-        expand_group(is_f64, kind, products, x, y, &group, 0, order + at, count, batch, first, second, scaled);
+        TALLY_EXPAND_GROUP(0, order + at, count)
     }
     return parts;
 }

@@ -119,9 +119,9 @@ TALLY_INLINE TALLY_TARGET tally_rounded most_roots(tally_pair sum) {
     return or_zero(rounded, sum);
 }
 /* As tally_rounded_spread (roots as f32 only), where not so much cancels that it shows in an f32. Of one value, or no
- * more than ddof, it gives nothing of use. */
+ * more than ddof, it gives nothing of use. `rough` sums (tiles.h) make `left` wrong by 2^-79 of `all` at most. */
 TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair squares, double n, double ddof,
-                                                     const int root, const int is_f64) {
+                                                     const int root, const int is_f64, const int rough) {
     const int64_t fraction = ((int64_t)1 << 52) - 1;
     const tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high),
                      d = tally_two_sum(a.high, -b.high);
@@ -152,7 +152,14 @@ TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair 
             const tally_pair square = tally_two_product(rounded.value, rounded.value);
             exact &= (square.high - q) + square.low == 0;
         }
-        rounded.sure = ((left.high > all * 0x1p-40) & is_clear(rounded.value)) | exact;
+        rounded.sure = ((left.high > all * (rough ? 0x1p-24 : 0x1p-40)) & is_clear(rounded.value)) | exact;
+        if (rough && !root) { /* next to a tie: by what q leaves, if that is more than may be wrong */
+            const double c = correction(left.high, q, divisor, left.low, r);
+            const double slack = all * 0x1p-75 * r + (c < 0 ? -c : c) * 0x1p-40 + q * 0x1p-98;
+            const tally_pair both = tally_two_sum(q, c);
+            rounded.value = tally_to_odd(both);
+            rounded.sure |= (both.low < 0 ? -both.low : both.low) > slack;
+        }
     }
     rounded.sure &= (tally_in_reach(squares.high) | (squares.high == 0)) & ((sum.high == 0) | tally_in_reach(sum.high));
     return rounded;
@@ -177,14 +184,14 @@ TALLY_INLINE TALLY_TARGET int32_t count_unsure(const tally__batch *b) {
 }
 /* False: some result is in doubt. */
 TALLY_INLINE TALLY_TARGET bool finalize_most(tally__batch *b, int what, const int sums, const int products,
-                                             const int is_f64) {
+                                             const int is_f64, const int rough) {
     const double nan = tally_nan_f64();
     const int32_t ddof = b->ddof;
     int32_t doubt = 0;
 #define TALLY_SPREAD(root)                                                                                     \
     TALLY_MOST(nan, 2, (rounded.sure | (b->lengths[s] == 1)) & (b->lengths[s] > ddof),                         \
                most_spreads(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s], \
-                            (double)ddof, root, is_f64))
+                            (double)ddof, root, is_f64, rough))
     if (what == TALLY_RESULT_MEAN)
         TALLY_MOST(nan, 1, rounded.sure, most_means(joined(sums, b->sums, s), (double)b->lengths[s], is_f64))
     else if (what == TALLY_RESULT_ROOT && !is_f64)
@@ -220,17 +227,23 @@ static TALLY_TARGET void pick_segments(tally__batch *some, const tally__batch *b
  * certain, and rests. */
 static __attribute__((noinline)) TALLY_TARGET void finalize_unscaled(tally__batch *b, int what, bool again) {
     fill_up(b);
-    const bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
+    const bool rough = b->is_rough && (what == TALLY_RESULT_SPREAD || what == TALLY_RESULT_SPREAD_ROOT);
+    const bool usual = !rough && !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
     const int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
     pad_parts(b->products, &b->product_parts, products, b->padded);
     b->unsure = b->has_rests = 0;
     if (again       ? false
-        : usual     ? finalize_most(b, what, 1, 2, 0)
-        : sums == 3 ? !b->is_f64 && finalize_most(b, what, 3, 3, 0)
-        : b->is_f64 ? finalize_most(b, what, 2, 3, 1)
-                    : finalize_most(b, what, 2, 3, 0))
+        : rough     ? finalize_most(b, what, 2, 3, 0, 1)
+        : usual     ? finalize_most(b, what, 1, 2, 0, 0)
+        : sums == 3 ? !b->is_f64 && finalize_most(b, what, 3, 3, 0, 0)
+        : b->is_f64 ? finalize_most(b, what, 2, 3, 1, 0)
+                    : finalize_most(b, what, 2, 3, 0, 0))
         return;
+    if (rough) { /* nothing more is certain */
+        b->unsure = count_unsure(b);
+        return;
+    }
     if (usual)
         finalize_parts(b, what, 1, 2, 0, 0);
     else if (!b->is_f64)

@@ -124,6 +124,9 @@ typedef struct tally__batch {
     _Alignas(64) double values[TALLY_BATCH_MOST]; /* results that are f64 */
     double rests[TALLY_BATCH_MOST];               /* the rests of tally_rounded for these, if has_rests */
     int32_t has_rests;
+    /* Whether expansions of f32 may be of one part, for results that are f32; whether some were. The second part of a
+     * sum is then right in its sign, and to 2^-81 of the largest sum of terms on the way. */
+    int32_t may_be_rough, is_rough;
     float narrow[TALLY_BATCH_MOST]; /* results that are f32 */
 } tally__batch;
 

@@ -172,6 +172,25 @@ static void test_ties(void **unused) {
     now.type = TALLY_F64, now.nan = s.nan, now.data = "ties", now.size = VALUES;
     check(&s, in, in, &segments, VALUES / LENGTH);
 }
+/* Small integers times powers of two far apart: sums, means and variances are ties of f32 but for rests of any size. */
+static void test_rests(void **unused) {
+    enum { SEGMENTS = 500, LONGEST = 12 };
+    static const int powers[] = {60, 48, 60, 47, 49, 36, 6, -20, -44, -60};
+    static float x[SEGMENTS * LONGEST], y[SEGMENTS * LONGEST];
+    uint64_t random = seed;
+    (void)unused;
+    for (tally_type type = TALLY_BF16; type <= TALLY_F32; type++)
+        for (int length = 2; length <= LONGEST; length++) {
+            const subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, (int)random_below(&random, 2), TALLY_BEST};
+            const int64_t n = SEGMENTS * length, few = 7 + random_below(&random, 4);
+            const tally_segments segments = tally_rows(SEGMENTS, length, 1);
+            for (int64_t i = 0; i < 2 * n; i++)
+                put_number(type, i < n ? x : y, i % n,
+                           ldexp((double)(random_below(&random, 17) - 8), powers[random_below(&random, few)]));
+            now.type = type, now.nan = s.nan, now.data = "ties but for rests", now.size = n;
+            check(&s, tally_in(x, type, n), tally_in(y, type, n), &segments, SEGMENTS);
+        }
+}
 static void test_wholes(void **unused) {
     static const int64_t most[] = {20, 1100, 4200, 30000};
     uint64_t random = seed + 1;
@@ -248,7 +267,8 @@ static void test_flag(void **unused) {
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_tiny_first),
-                                       cmocka_unit_test(test_ties),     cmocka_unit_test(test_wholes),
-                                       cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
+                                       cmocka_unit_test(test_ties),     cmocka_unit_test(test_rests),
+                                       cmocka_unit_test(test_wholes),   cmocka_unit_test(test_overflow),
+                                       cmocka_unit_test(test_flag)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
