@@ -37,6 +37,14 @@ def test_readme_of_a_folder_names_its_files(folder):
     assert not gone
 
 
+def test_the_path_of_a_call_is_there():
+    named = re.findall(r"`(\w+)`\s+\(`([\w/.]+)`", (ROOT / "CONTRIBUTING.md").read_text())
+    assert len(named) >= 9
+    for function, file in named:
+        texts = [path.read_text() for path in ROOT.glob(f"src/**/{Path(file).name}") if str(path).endswith(file)]
+        assert any(re.search(rf"\b{function}\(", text) for text in texts), f"{function} is not in {file}"
+
+
 def test_c_examples():
     examples = blocks("README.md", "c")
     assert examples
