@@ -321,6 +321,8 @@ mutation batch-padding $file 'batch->places[s] = offsets[count] - offsets[0];' '
 file=src/cpu/plain_template.h
 mutation plain-rounded src/cpu/plain.c ': rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;' ': TALLY_PLAIN_EXACT;'
 mutation plain-specials src/cpu/plain.c 'return !finite ? TALLY_PLAIN_INFINITE : rounded' 'return rounded'
+mutation plain-narrow src/cpu/plain.c 'memset(made->products[1], 0, (size_t)count * sizeof made->products[1][0]);' ''
+mutation plain-narrow-rounded src/cpu/plain.c 'if (narrow && rounded) {' 'if (narrow && (rounded = false)) {'
 mutation plain-flag-lost src/cpu/plain.c 'if (was || rounded) tally__raise_inexact();' ''
 mutation plain-carried $file 'take_plain_rows(rows, s, is_f64,' 'begin_plainly(s, parts, REGISTERS, kind, anchor);
         take_plain_rows(rows, s, is_f64,'
@@ -332,7 +334,7 @@ mutation plain-clamp-portable $file 'places[k] < most ? places[k] : most;' 'plac
 mutation plain-eight $file 'ends[done + 7] <= end; done += 8)' 'ends[done + 6] <= end; done += 8)'
 mutation plain-equal $file 'return differ ? 0 : (int)length;' 'return (int)length;'
 mutation plain-across $file 'upper = k == 0 ? h : upper + h;' 'upper = k == 0 ? h : k == 2 ? upper : upper + h;'
-mutation plain-magnitudes $file 'if (kind == TALLY_TERM_MAGNITUDE) a = magnitude_of(a);' ''
+mutation plain-magnitudes $file 'kind == TALLY_TERM_MAGNITUDE ? magnitude_of(a) :' ''
 mutation plain-chains $file 'for (int c = 1; c < chains; c++) of[0] += of[c];' 'for (int c = 2; c < chains; c++) of[0] += of[c];'
 mutation plain-zeros $file 'return zeros != 0;' 'return false;'
 mutation plain-zero-of-nothing src/cpu/exact_batches_template.h 'from < to && !any_bit(bits, from, to)' '!any_bit(bits, from, to)'

@@ -139,8 +139,10 @@ bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile,
  * where products are split. Subnormals and their like are first made 2^power times as large; otherwise that is 0. */
 typedef struct tally__plain {
     bool is_f64, has_sums, has_products;
+    bool is_narrow; /* values are bf16, whose squares one sum may hold */
     int term;
     int32_t power;
+    int32_t credit; /* below 0: it lately did not hold them */
     double anchor[TALLY_PARTS];
 } tally__plain;
 typedef struct tally__plain_made {
@@ -155,7 +157,7 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
  * begins at x (and y), in TALLY_PLAIN_PARTS, where all of these are exact. Otherwise some operation was rounded or the
  * machine does not tell, or some sum is not finite, as where a value is infinite or NaN. */
 typedef enum tally__plain_outcome { TALLY_PLAIN_ROUNDED, TALLY_PLAIN_INFINITE, TALLY_PLAIN_EXACT } tally__plain_outcome;
-tally__plain_outcome tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
+tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made);
 
 /* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is

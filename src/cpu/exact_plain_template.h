@@ -57,7 +57,7 @@ static void finalize_plain(const tally__kernel *kernel, const tally__plain *plai
 }
 /* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum
  * alone. `special`: whether there were infinities or NaNs in the segments before, and whether there are in these. */
-static bool reduce_plain(const tally__kernel *kernel, const tally__plain *plain, const raw_t *x, const raw_t *y,
+static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const raw_t *x, const raw_t *y,
                          const int64_t *offsets, int count, bool *special, const tally_final *final, char *results,
                          bool *empty) {
     const int64_t n = offsets[count] - offsets[0];

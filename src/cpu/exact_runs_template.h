@@ -102,6 +102,7 @@ static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int6
     *plain = (tally__plain){.is_f64 = TALLY_IS_F64,
                             .has_sums = TALLY_HAS_SUM,
                             .has_products = TALLY_HAS_PRODUCTS,
+                            .is_narrow = TALLY_NUMBER == TALLY_NUMBER_bf16 && TALLY_KERNEL_INPUTS == 1,
                             .term = TALLY_FIRST_TERM};
     if (n == 0 || (!plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE)))) return n > 0;
     return tally__plan_plain(plain, a, b, n);
@@ -128,7 +129,7 @@ static void add_plainly(int64_t *words, int32_t origin, int term, tally__plain_s
         for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][0]);
 }
 /* Adds values to a node by plain sums of many: how many of n; not all where a sum is not exact. */
-static int64_t run_plainly(const tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n, accumulator_t *node) {
+static int64_t run_plainly(tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n, accumulator_t *node) {
     int64_t at = 0;
     tally__plain_made made;
     while (at < n) {

@@ -1,5 +1,7 @@
 /* Plain sums: exact where none of their operations rounds, which the machine tells. The method:
  * docs/design/010-plain-sums.md; the loops: plain_template.h. */
+#include <string.h>
+
 #include "cpu/cpu.h"
 #include "cpu/exact.h"
 #include "fpenv.h"
@@ -43,14 +45,16 @@ static bool plan_plain_products(tally__plain *plain, const void *x, const void *
     return true;
 }
 bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n) {
-    enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26 };
+    enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26, SPARED = 16 };
     double large[2][TALLY_PLAIN_FEW];
     tally__tile few = {.x = x, .y = y, .n = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW, .is_f64 = plain->is_f64};
     const int32_t spare =
         plain->is_f64
             ? LEAST_HALF
             : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
-    if (plain->has_sums || plain->is_f64) tally__measure_tile(&few);
+    if (plain->has_sums || plain->is_f64 || plain->is_narrow) tally__measure_tile(&few);
+    if (plain->is_narrow && !few.x_extent.zeros) /* as if values had as many digits as f32 */
+        plain->is_narrow = 2 * (few.x_extent.high - few.x_extent.unit - SPARED) + LOG2_FEW <= DIGITS;
     plain->power = 0;
     if (tally__is_tiny(&few)) {
         tally__enlarge_tile(&few, large[0], large[1]);
@@ -64,21 +68,35 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
     }
     return !plain->has_products || plan_plain_products(plain, few.x, few.y, n);
 }
-tally__plain_outcome tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
+/* The sums that are asked for; `narrow`: squares in one sum, as the first of two parts. Gives whether all are finite.
+ */
+static bool sum_terms(const tally__plain *plain, bool narrow, const void *x, const void *y, const int64_t *offsets,
+                      int count, tally__plain_made *made) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    tally__plain_sum *const *const of = tiles->plain[plain->is_f64];
+    if (plain->has_sums && plain->has_products && count == 1)
+        return tiles->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums, made->products);
+    if (plain->has_sums && !of[plain->term](x, x, offsets, count, plain->anchor, made->sums)) return false;
+    if (!plain->has_products) return true;
+    if (!narrow) return of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);
+    memset(made->products[1], 0, (size_t)count * sizeof made->products[1][0]);
+    return tiles->plain_squares(x, x, offsets, count, plain->anchor, made->products);
+}
+tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made) {
-    tally__plain_sum *const *const of = tally__cpu_tiles()->plain[plain->is_f64];
-    bool was, finite = true, rounded;
+    enum { MOST = 32, LOSS = 8 }; /* credit: of one failure in eight */
+    const bool narrow = plain->is_narrow && count > 1 && plain->credit++ >= 0;
+    bool was, finite, rounded;
     if (!reports_rounding()) return TALLY_PLAIN_ROUNDED;
     was = tally__take_inexact();
-    if (plain->has_sums && plain->has_products && count == 1)
-        finite = tally__cpu_tiles()->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums,
-                                                               made->products);
-    else {
-        if (plain->has_sums) finite = of[plain->term](x, x, offsets, count, plain->anchor, made->sums);
-        if (plain->has_products && finite)
-            finite = of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);
-    }
+    finite = sum_terms(plain, narrow, x, y, offsets, count, made);
     rounded = tally__take_inexact();
+    if (narrow && rounded) {
+        plain->credit -= LOSS;
+        finite = sum_terms(plain, false, x, y, offsets, count, made);
+        rounded = tally__take_inexact();
+    } else if (plain->credit > MOST)
+        plain->credit = MOST;
     if (was || rounded) tally__raise_inexact();
     return !finite ? TALLY_PLAIN_INFINITE : rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;
 }

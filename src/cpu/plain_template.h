@@ -17,6 +17,12 @@ enum { PLAIN_BLOCK = 1024 };
 #define TALLY_PLAIN_AHEAD(is_f64) (PLAIN_BLOCK >> (is_f64))
 typedef row plain_rows[PLAIN_BLOCK / ROW + 2];
 
+/* A term that one sum holds; squares have to be of few digits, as those of bf16 are. */
+enum { PLAIN_SQUARE = TALLY_TERMS };
+TALLY_INLINE TALLY_TARGET wide plain_term(const int kind, wide a) {
+    return kind == TALLY_TERM_MAGNITUDE ? magnitude_of(a) : kind == PLAIN_SQUARE ? a * a : a;
+}
+
 /* Upper digits: all but so many. */
 enum { LOWER_DIGITS = 27 };
 TALLY_INLINE TALLY_TARGET wide upper_half(wide a) { return (wide)((units)a & -((int64_t)1 << LOWER_DIGITS)); }
@@ -68,7 +74,13 @@ TALLY_INLINE TALLY_TARGET void take_plainly(wide *s, const int step, const int i
     }
 #endif
     (void)b;
-    if (kind == TALLY_TERM_MAGNITUDE) a = magnitude_of(a);
+#ifdef TALLY_VECTOR_FMA
+    if (kind == PLAIN_SQUARE) {
+        s[0] = TALLY_VECTOR_FMA(a, a, s[0]);
+        return;
+    }
+#endif
+    a = plain_term(kind, a);
     if (is_f64) {
         s[0] = more(s[0], upper_half(a));
         s[step] = more(s[step], a - upper_half(a));
@@ -89,8 +101,8 @@ TALLY_INLINE TALLY_TARGET void take_two_rows(plain_rows *rows, int64_t r, wide *
     const int parts = TALLY_PLAIN_PARTS(is_f64, kind);
 #pragma GCC unroll 4
     for (int g = 0; g < REGISTERS; g++) {
-        wide a[2] = {load(is_f64, x, r * ROW + g * WIDTH)}, b[2] = {load(is_f64, x, (r + 1) * ROW + g * WIDTH)};
-        if (kind == TALLY_TERM_MAGNITUDE) a[0] = magnitude_of(a[0]), b[0] = magnitude_of(b[0]);
+        wide a[2] = {plain_term(kind, load(is_f64, x, r * ROW + g * WIDTH))},
+             b[2] = {plain_term(kind, load(is_f64, x, (r + 1) * ROW + g * WIDTH))};
         if (is_f64) {
             a[1] = a[0] - upper_half(a[0]), a[0] = upper_half(a[0]);
             b[1] = b[0] - upper_half(b[0]), b[0] = upper_half(b[0]);
@@ -257,18 +269,20 @@ TALLY_INLINE TALLY_TARGET void total_of_both(const int is_f64, const int chains,
 TALLY_INLINE double upper_digits(double a) {
     return tally_from_bits_f64(tally_bits_f64(a) & -((int64_t)1 << LOWER_DIGITS));
 }
-#define TALLY_PLAIN_ACROSS(type)                                                                     \
-    for (int s = first; s < last; s++) {                                                             \
-        const type##_anywhere *at = (const type##_anywhere *)x + s * length;                         \
-        double upper = 0, lower = 0;                                                                 \
-        _Pragma("GCC unroll 4") for (int k = 0; k < length; k++) {                                   \
-            double a = kind == TALLY_TERM_MAGNITUDE ? __builtin_fabs((double)at[k]) : (double)at[k], \
-                   h = is_f64 ? upper_digits(a) : a;                                                 \
-            upper = k == 0 ? h : upper + h;                                                          \
-            if (is_f64) lower = k == 0 ? a - h : lower + (a - h);                                    \
-        }                                                                                            \
-        sums[0][s] = upper;                                                                          \
-        if (is_f64) sums[1][s] = lower;                                                              \
+#define TALLY_PLAIN_ACROSS(type)                                             \
+    for (int s = first; s < last; s++) {                                     \
+        const type##_anywhere *at = (const type##_anywhere *)x + s * length; \
+        double upper = 0, lower = 0;                                         \
+        _Pragma("GCC unroll 4") for (int k = 0; k < length; k++) {           \
+            double v = (double)at[k];                                        \
+            if (kind == PLAIN_SQUARE) v *= v;                                \
+            double a = kind == TALLY_TERM_MAGNITUDE ? __builtin_fabs(v) : v; \
+            double h = is_f64 ? upper_digits(a) : a;                         \
+            upper = k == 0 ? h : upper + h;                                  \
+            if (is_f64) lower = k == 0 ? a - h : lower + (a - h);            \
+        }                                                                    \
+        sums[0][s] = upper;                                                  \
+        if (is_f64) sums[1][s] = lower;                                      \
     }
 TALLY_INLINE TALLY_TARGET void plain_across(const int is_f64, const int kind, const void *x, const int length,
                                             int count, tally__plain_sums sums) {
@@ -420,6 +434,7 @@ TALLY_INLINE TALLY_TARGET bool plain_sums(const int is_f64, const int kind, cons
 #define TALLY_PLAIN_SUMS(X) TALLY_PLAIN_VALUES(X)
 #endif
 TALLY_PLAIN_SUMS(TALLY_PLAIN)
+TALLY_PLAIN(f32, 0, square, PLAIN_SQUARE)
 #ifdef TALLY_PLAIN_PRODUCTS
 static TALLY_TARGET bool plain_both_f32(const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
                                         tally__plain_sums products) {

@@ -213,6 +213,8 @@ typedef struct tally__tiles {
     /* By type and term. NULL: the machine lacks an operation that rounds without raising the flag, which products
      * need. */
     tally__plain_sum *plain[2][TALLY_TERMS];
+    /* Squares of f32 in one sum, as values. */
+    tally__plain_sum *plain_squares;
     /* Plain sums of values and squares of one segment, in one pass. Or NULL. */
     bool (*plain_both[2])(const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
                           tally__plain_sums products);

@@ -166,6 +166,7 @@ const tally__tiles TALLY_TILES = {
     .others = {others_f32, others_f64},
     .enlarge = enlarge,
     .shrink = shrink,
+    .plain_squares = plain_f32_square,
     .widen_f16 = widen_f16,
     .widen_bf16 = widen_bf16,
     TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BATCHES(TALLY_BATCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY)
