@@ -103,6 +103,9 @@
 #define TALLY_NODES_ARE_COLUMNS TALLY_IS_EXACT
 #endif
 
+/* Rows that lie across others are read twice. An index is found the first time (rows/found.h). */
+#define TALLY_ROWS_TWICE (TALLY_PASSES == 2 && !TALLY_HAS_INDEX)
+
 /* The caller's own, as text; whether it does not commute, so that the order must be kept. */
 #ifdef TALLY_USER_TEXT
 #define TALLY_IS_USER 1
@@ -118,6 +121,8 @@
 #else
 #define TALLY_IS_FREE (TALLY_KERNEL_ORDER == 0 || (TALLY_KERNEL_ORDER == 1 && !TALLY_FLOAT))
 #endif
+/* Of rows that lie across others a leaf goes on where the one before ends: columns hold more values than a leaf has. */
+#define TALLY_ROWS_GO_ON (TALLY_IS_FREE && (TALLY_NODES_ARE_COLUMNS || TALLY_HAS_INDEX))
 /* Some values may count as absent. */
 #define TALLY_MAY_SKIP (TALLY_FLOAT && TALLY_NAN == 1)
 

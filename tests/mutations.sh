@@ -442,17 +442,20 @@ mutation fan-aligned $file '(int32_t)(-(uint64_t)data % 16)' '(int32_t)((uint64_
 mutation fan-unsorted-joints $file 'piece.place > run_begin &&' 'piece.place < run_begin &&'
 
 group rows "${isas%% *}" "test_gpu_rows --quick" test_gpu_rows test_gpu_extremes
-file=kernels/rows/ring.h
-mutation ring-next-thread $file 'slot + tally_thread() + (panel->lane < panel->across - 1);' 'slot + tally_thread();'
-mutation ring-bits $file 'tally_reverse((uint32_t)i, leaf->log_all)' 'i'
-mutation ring-joined $file 'batch.k = (column << panel->log_joined) +' 'batch.k = column +'
-mutation ring-last-values $file '(leaf->n - batch.k + (1 << leaf->log_columns) - 1) >> leaf->log_columns;' '(leaf->n - batch.k) >> leaf->log_columns;'
-mutation ring-too-early $file 'TALLY_AWAIT_COPIES(ring_slots / 4 - 1);' 'TALLY_AWAIT_COPIES(ring_slots / 4);'
-mutation ring-end $file 'else if (from + vector_bytes <= input->end)' 'else if (from <= input->end)'
-mutation ring-second-input $file 'if (TALLY_KERNEL_INPUTS == 2) start_vectors(panel, leaf, &batch, &panel->y,' 'if (TALLY_KERNEL_INPUTS == 2) start_vectors(panel, leaf, &batch, &panel->x,'
-mutation vector-shift kernels/rows/vector.h '>> 8 * (by % 4));' '>> 8 * (by % 2));'
+file=kernels/rows/batch.h
+mutation batch-bits $file 'tally_reverse((uint32_t)i, leaf->log_all)' 'i'
+mutation batch-columns $file '(int32_t)tally_reverse((uint32_t)column, log_all)' 'column'
+mutation batch-stripes $file '+ (stripe << log_all) : n;' '+ stripe : n;'
+mutation batch-joined $file 'return (row << panel->log_joined) + row_in_panel(panel, v);' 'return row + row_in_panel(panel, v);'
+mutation batch-ends $file '(n - row_in_panel(panel, v) + (1 << panel->log_joined) - 1) >> panel->log_joined;' '(n + (1 << panel->log_joined) - 1) >> panel->log_joined;'
+mutation batch-apart $file 'apart[v] = v < panel->mine ? v * input->apart : 0;' 'apart[v] = v * TALLY_BYTES;'
+mutation batch-behind $file 'from[b] = first + (rows[b] < leaf->ends[0] ? rows[b] : 0) * input->row;' 'from[b] = first + rows[b] * input->row;'
+mutation batch-cut $file '(!leaf->is_inside && is_cut(panel, leaf, i))' '0'
+mutation batch-second-input $file 'if (TALLY_KERNEL_INPUTS == 2) read_vectors(panel, leaf, &panel->y,' 'if (TALLY_KERNEL_INPUTS == 2) read_vectors(panel, leaf, &panel->x,'
+mutation found-ties kernels/rows/found.h 'a.best.key == found.best.key ? a.where : identity2()' 'a.where'
 mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 0) return -1;' ') return -1;'
-mutation columns-tail kernels/rows/fold_leaf.h 'if (is_tail && place >= n) continue;' 'if (is_tail && place > n) continue;'
+mutation columns-pairs kernels/rows/fold_leaf.h 'TALLY_NAME(fold_columns)(a, 4);' 'TALLY_NAME(fold_columns)(a, 1);'
+mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 mutation columns-members kernels/production/columns.h 'm < members && lane >= 0; m++)' 'm < members - (chunk > 0) && lane >= 0; m++)'
 mutation short-last-rows kernels/rows/short_rows.h 'row.row = v < rows->count ? rows->first + v : -1;' 'row.row = rows->first + v;'
 file=kernels/rows/rows_task.h

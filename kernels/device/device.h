@@ -51,10 +51,6 @@
  *   tally_put16(p, quad)               16 bytes to memory, at an aligned address
  *   tally_copy16(to, p)                begins to copy such 16 bytes to shared memory, at an aligned address
  *   tally_copied()                     the copies that this thread began are done
- *   TALLY_COPY_AGAIN(bytes, to, p)     the same, of 4, 8 or 16 bytes, a constant, that are read again soon or in part by
- *                                      others: they stay in the first-level cache
- *   TALLY_END_COPIES()                 the copies that this thread began since it said so before are a group
- *   TALLY_AWAIT_COPIES(groups)         all its groups but that many, a constant, are done
  *   tally_look32(p)                    32 bits that others may be writing; old, perhaps
  *   tally_load_fresh(p)  tally_store_fresh(p, v)   64 bits, whole, past caches that blocks do not share
  *
@@ -241,18 +237,9 @@ TALLY_FN void tally_copy16(void *to, const char *p) {
                  : "memory");
 }
 TALLY_FN void tally_copied(void) { asm volatile("cp.async.wait_all;" ::: "memory"); }
-#define TALLY_COPY_AGAIN(bytes, to, p)                                                                              \
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(p), \
-                 "n"((int)(bytes))                                                                                  \
-                 : "memory")
-#define TALLY_END_COPIES() asm volatile("cp.async.commit_group;" ::: "memory")
-#define TALLY_AWAIT_COPIES(groups) asm volatile("cp.async.wait_group %0;" ::"n"((int)(groups)) : "memory")
 #else
 TALLY_FN void tally_copy16(void *to, const char *p) { *(uint4 *)to = *(const uint4 *)p; }
 TALLY_FN void tally_copied(void) {}
-#define TALLY_COPY_AGAIN(bytes, to, p) __builtin_memcpy(to, p, bytes)
-#define TALLY_END_COPIES() ((void)0)
-#define TALLY_AWAIT_COPIES(groups) ((void)0)
 #endif
 #if __CUDA_ARCH__ >= 900
 TALLY_FN void tally_let_next_start(void) { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }

@@ -35,7 +35,7 @@ enum {
     ((order_shows) ? ((node_bytes) <= 16   ? 4     \
                       : (node_bytes) <= 32 ? 2     \
                                            : 1)    \
-                   : ((node_bytes) <= 32   ? 8     \
+                   : ((node_bytes) <= 32   ? 4     \
                       : (node_bytes) <= 48 ? 4     \
                                            : 2))
 #define TALLY_ACROSS_LEAST(value_bytes) ((value_bytes) < 4 ? 4 / (value_bytes) : 1) /* a word */
@@ -148,13 +148,9 @@ typedef struct tally_array_work {
     tally_results out;  /* of one result; out.result NULL: nobody wants it */
 } tally_array_work;
 
-/* How threads of a panel read vectors: all lie at multiples of their bytes; side by side from anywhere; or value by
- * value. */
-enum { TALLY_READS_WHOLE, TALLY_READS_SPLIT, TALLY_READS_APART };
-/* Results side by side in a panel. Of vectors from anywhere the last thread has none: it reads for the one before. */
-TALLY_FN int64_t tally_panel_width(int32_t reads, int64_t across, int32_t log_across) {
-    return across * (((int64_t)1 << log_across) - (reads == TALLY_READS_SPLIT));
-}
+/* How threads of a panel read: vectors of values side by side, at multiples of their bytes; or values as far apart as
+ * there are threads side by side, at multiples of their bytes or at any address. */
+enum { TALLY_READS_WHOLE, TALLY_READS_APART, TALLY_READS_ANYWHERE };
 /* Rows, of outer * length * inner values: production/rows.h, columns.h, short.h. */
 typedef struct tally_rows_work {
     const char *x, *y;

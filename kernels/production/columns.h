@@ -14,12 +14,7 @@
 #include "order/tile.h"
 #include "order/put_result.h"
 
-/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if TALLY_PASSES == 2 && TALLY_BYTES == 8
-#define TALLY_RESIDENT 1
-#else
-#define TALLY_RESIDENT 2
-#endif
+#define TALLY_RESIDENT 2 /* blocks that a multiprocessor holds */
 /* log2 of TALLY_DEVICE_COLUMNS. */
 #define TALLY_LOG_COLUMNS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6)
 /* Leaves where order shows are those of docs/order.md; of others the host says how many columns they have, so that all
@@ -37,29 +32,40 @@ enum {
 };
 #define TALLY_ACROSS results_across
 
-#define TALLY_RING_BYTES (128 / TALLY_KERNEL_INPUTS) /* of each thread and input on their way at once */
-#include "rows/ring.h"
+#include "rows/batch.h"
 
+#if TALLY_HAS_INDEX
+#include "rows/found.h"
+#define TALLY_NAME(name) name
+#define TALLY_TYPE_NAME(name) name##_t
+#define TALLY_RECORD found_t
+#define TALLY_COMBINE combine_found
+#define TALLY_NOTHING nothing_found()
+#define TALLY_LIFT(x, y, k, v) lift_found(item_of(x), k)
+#else
 #include "order/first_pass.h"
+#endif
 #include "rows/fold_leaf.h"
-#if TALLY_PASSES == 2
+#if TALLY_ROWS_TWICE
 #include "order/second_pass.h"
 #include "rows/fold_leaf.h"
 #endif
 
 /* ---- one leaf ---- */
 
+/* Each warp has its own, so that panels of one warp need not wait for others. */
+typedef union warp_columns_t {
+    stage_t stage;
+    across_t columns[TALLY_WARP];
+#if TALLY_ROWS_TWICE
+    across2_t seconds[TALLY_WARP];
+    aims_t aims[TALLY_WARP];
+#endif
+    int32_t present[TALLY_WARP][TALLY_ACROSS];
+} warp_columns_t;
 /* A thread of sub 0 has a row of the digits: a panel of several leaves has TALLY_LEAST_SUBS or more. */
 typedef struct shared_columns_t {
-    union {
-        ring_t ring;
-        across_t columns[TALLY_BLOCK];
-#if TALLY_PASSES == 2
-        across2_t seconds[TALLY_BLOCK];
-        aims_t aims[TALLY_BLOCK];
-#endif
-        int32_t present[TALLY_BLOCK][TALLY_ACROSS];
-    } of;
+    warp_columns_t of[TALLY_BLOCK / TALLY_WARP];
     nodes_t digits[TALLY_BLOCK / TALLY_LEAST_SUBS][TALLY_DIGITS];
 } shared_columns_t;
 
@@ -67,61 +73,89 @@ typedef struct shared_columns_t {
 TALLY_FN int32_t thread_of(const panel_t *panel, int32_t sub, int32_t place) {
     return tally_thread() - panel->lane + (sub - panel->sub) * panel->across + place / TALLY_ACROSS;
 }
+TALLY_FN int32_t *present_of(shared_columns_t *shared, int32_t thread) {
+    return shared->of[thread / TALLY_WARP].present[thread % TALLY_WARP];
+}
 /* Sums of `present` over the subs and the joined rows, for sub 0. */
 TALLY_FN void count_subs(int32_t *present, const panel_t *panel, shared_columns_t *shared) {
-    tally_barrier();
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) shared->of.present[tally_thread()][v] = present[v];
-    tally_barrier();
+    await_panel(panel);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) present_of(shared, tally_thread())[v] = present[v];
+    await_panel(panel);
     if (panel->sub != 0) return;
     for (int32_t sub = 1; sub < panel->subs; sub++)
         for (int32_t v = 0; v < TALLY_ACROSS; v++)
-            present[v] += shared->of.present[tally_thread() + sub * panel->across][v];
+            present[v] += present_of(shared, tally_thread() + sub * panel->across)[v];
     for (int32_t row = 1; row < 1 << panel->log_joined; row++)
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
             const int32_t place = place_in_panel(panel, v) + row * panel->results;
             if (row_in_panel(panel, v) > 0) continue;
             for (int32_t sub = 0; sub < panel->subs; sub++)
-                present[v] += shared->of.present[thread_of(panel, sub, place)][place % TALLY_ACROSS];
+                present[v] += present_of(shared, thread_of(panel, sub, place))[place % TALLY_ACROSS];
         }
 }
 
-/* The leaf of n values (0: none) that begins with value `at` of each row, for the threads of sub 0; all threads of the
- * block take part. */
-TALLY_FN nodes_t leaf_of_columns(const panel_t *panel, int64_t at, int32_t n, int32_t log_columns,
-                                 shared_columns_t *shared) {
-    const leaf_t leaf = leaf_of(panel, at, n, n <= TALLY_DEVICE_SMALL ? 3 : log_columns);
-    int32_t present[TALLY_ACROSS];
-    nodes_t nodes;
-    across_t sum;
-#if TALLY_FLOAT && TALLY_NAN == 1
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = 0;
-    sum = fold_leaf(panel, &leaf, &shared->of.ring, present, 0);
-    count_subs(present, panel, shared);
-#else
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = n;
-    sum = fold_leaf(panel, &leaf, &shared->of.ring, 0, 0);
+#if TALLY_ROWS_TWICE
+TALLY_FN aims_t *aims_of(shared_columns_t *shared, int32_t thread) {
+    return &shared->of[thread / TALLY_WARP].aims[thread % TALLY_WARP];
+}
 #endif
-    sum = fold_subs(sum, panel, shared->of.columns);
-#if TALLY_PASSES == 2
+
+/* What a thread has of its results. */
+typedef struct held_t {
+    across_t sum;
+    int32_t present[TALLY_ACROSS]; /* values that count */
+} held_t;
+TALLY_FN held_t nothing_held(void) {
+    held_t held;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) held.present[v] = 0;
+    begin_columns(&held.sum);
+    return held;
+}
+/* Adds a leaf. All threads of the panel take part. */
+TALLY_FN void add_leaf(const panel_t *panel, const leaf_t *leaf, shared_columns_t *shared, held_t *held) {
+    fold_leaf(panel, leaf, &shared->of[tally_warp()].stage, &held->sum, TALLY_MAY_SKIP ? held->present : 0, 0);
+    for (int32_t v = 0; v < TALLY_ACROSS && !TALLY_MAY_SKIP; v++) held->present[v] += leaf->n;
+}
+/* The nodes of what all subs hold, for those of sub 0: of the leaf, which begins with value `at` of each row, or of all
+ * leaves from there on. All threads of the panel take part. */
+TALLY_FN nodes_t nodes_of_subs(const panel_t *panel, const leaf_t *leaf, int64_t at, held_t *held,
+                               shared_columns_t *shared) {
+    int32_t *const present = held->present;
+    nodes_t nodes;
+    if (TALLY_MAY_SKIP) count_subs(present, panel, shared);
+    const across_t sum = fold_subs(held->sum, panel, (char *)shared->of, sizeof shared->of[0]);
+    (void)leaf;
+    (void)at;
+#if TALLY_ROWS_TWICE
     aims_t aims;
-    tally_barrier();
+    across2_t second;
+    await_panel(panel);
     if (panel->sub == 0)
         for (int32_t v = 0; v < TALLY_ACROSS; v++)
-            shared->of.aims[tally_thread()].v[v] = take_aim(sum.v[v], present[v]);
-    tally_barrier();
-    aims = shared->of.aims[tally_thread() - panel->sub * panel->across];
+            aims_of(shared, tally_thread())->v[v] = take_aim(sum.v[v], present[v]);
+    await_panel(panel);
+    aims = *aims_of(shared, tally_thread() - panel->sub * panel->across);
     if (panel->log_joined > 0) {
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
             const int32_t place = place_in_panel(panel, v) - row_in_panel(panel, v) * panel->results;
-            aims.v[v] = shared->of.aims[thread_of(panel, 0, place)].v[place % TALLY_ACROSS];
+            aims.v[v] = aims_of(shared, thread_of(panel, 0, place))->v[place % TALLY_ACROSS];
         }
     }
-    across2_t second = fold_leaf2(panel, &leaf, &shared->of.ring, 0, &aims);
-    second = fold_subs2(second, panel, shared->of.seconds);
+    begin_columns2(&second);
+    fold_leaf2(panel, leaf, &shared->of[tally_warp()].stage, &second, 0, &aims);
+    second = fold_subs2(second, panel, (char *)shared->of, sizeof shared->of[0]);
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], aims.v[v], second.v[v], present[v], at);
+#elif TALLY_HAS_INDEX
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        const found_t found = sum.v[v];
+        nodes.v[v] = to_node(found.best, take_aim(found.best, present[v]), found.where, present[v], at);
+    }
 #else
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], present[v]);
+#if TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE
+    TALLY_ROLLED /* in registers nodes that large would leave too few for columns */
+#endif
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], present[v]);
 #endif
     return nodes;
 }
@@ -194,12 +228,13 @@ TALLY_LONG void climb_panel(const tally_rows_work *work, nodes_t *mine, nodes_t 
     put_results(work, &panel, mine);
 }
 
-/* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits, or the only one in `alone`; or
- * of the panel, if it is the last of its chunks. */
+/* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits, or all in `alone`; or of the
+ * panel, if it is the last of its chunks. */
 TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t alone, nodes_t *digits) {
     const panel_t panel = panel_of(work, tally_thread_again());
     if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
-    const int32_t is_alone = work->length > 0 && work->length <= TALLY_DEVICE_STRIPES << log_columns_of(work);
+    const int32_t is_alone =
+        work->length > 0 && (TALLY_ROWS_GO_ON || work->length <= TALLY_DEVICE_STRIPES << log_columns_of(work));
     const nodes_t nodes = is_alone ? alone : collect(digits, panel.sub == 0 ? taken : 0);
     if (work->tiles > 1) { /* with a copy, so that nodes of a panel of one chunk stay in registers */
         nodes_t mine = nodes;
@@ -217,13 +252,22 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_RESIDENT) {
     const int64_t leaves = (work.length + most - 1) / most, run = (int64_t)1 << work.run;
     nodes_t nodes,
         *digits = shared->digits[(panel.slot * panel.across + panel.lane) % (TALLY_BLOCK / TALLY_LEAST_SUBS)];
+    held_t held = nothing_held();
     int32_t taken = 0;
     for (int64_t k = 0; k < run && k < leaves; k++) {
         const int64_t at = (panel.chunk * run + k) * most, left = work.length - at;
         const int32_t n = (int32_t)(left < 0 ? 0 : left < most ? left : most);
-        nodes = leaf_of_columns(&panel, at, n, log_columns, shared);
+        leaf_t leaf = leaf_of(&panel, at, n, n <= TALLY_DEVICE_SMALL ? 3 : log_columns);
+        if (TALLY_ROWS_GO_ON)
+            leaf.first = (int32_t)k * most;
+        else
+            held = nothing_held();
+        add_leaf(&panel, &leaf, shared, &held);
+        if (TALLY_ROWS_GO_ON) continue;
+        nodes = nodes_of_subs(&panel, &leaf, at, &held, shared);
         if (n > 0 && panel.sub == 0 && leaves > 1) push(digits, taken++, nodes);
     }
+    if (TALLY_ROWS_GO_ON) nodes = nodes_of_subs(&panel, 0, panel.chunk * run * most, &held, shared);
     finalize_panel(&work, taken, nodes, digits);
 }
 

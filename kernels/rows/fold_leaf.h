@@ -9,7 +9,7 @@
  * takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
 #include "order/across.h"
 #include "order/fold.h"
-#include "rows/ring.h"
+#include "rows/batch.h"
 
 #if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE) || !defined(TALLY_NOTHING) || \
     !defined(TALLY_LIFT)
@@ -35,140 +35,132 @@ TALLY_FN void TALLY_NAME(push_column)(TALLY_TYPE_NAME(across) * partial, int32_t
     }
 }
 
-TALLY_FN void TALLY_NAME(begin_column)(TALLY_TYPE_NAME(across) * here) {
+TALLY_FN void TALLY_NAME(combine_across)(TALLY_TYPE_NAME(across) * a, const TALLY_TYPE_NAME(across) * later) {
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) here->v[v] = TALLY_NOTHING;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) a->v[v] = TALLY_COMBINE(a->v[v], later->v[v]);
 }
-/* Adds value k of the leaf, a vector of them, to a column that begins with it or not. is_joined, is_tail: rows may be
- * joined, and the leaf may lack some of them. */
-TALLY_FN void TALLY_NAME(add_vector)(const panel_t *panel, int32_t n, const vector_t *x, const vector_t *y, int32_t k,
-                                     int32_t begins, TALLY_TYPE_NAME(across) * here, int32_t present[TALLY_ACROSS],
-                                     const aims_t *aims, const int32_t is_joined, const int32_t is_tail) {
+/* The columns of a batch, which have so many values: each from its first to its last, and then, as they are neighbours
+ * in the order of reversed bits, as a tree. */
+TALLY_FN void TALLY_NAME(fold_columns)(TALLY_TYPE_NAME(across) * a, const int32_t values) {
+    TALLY_UNROLL
+    for (int32_t b = 0; b < batch_vectors; b++)
+        if (b % values != 0) TALLY_NAME(combine_across)(&a[b - b % values], &a[b]);
+    TALLY_UNROLL
+    for (int32_t step = values; step < batch_vectors; step *= 2) {
+        TALLY_UNROLL
+        for (int32_t b = 0; b < batch_vectors; b += 2 * step) TALLY_NAME(combine_across)(&a[b], &a[b + step]);
+    }
+}
+/* Value v of vector b of a batch. */
+TALLY_FN TALLY_RECORD TALLY_NAME(lift_value)(const batch_t *batch, int32_t b, int32_t v, int32_t place,
+                                             int32_t present[TALLY_ACROSS], const aims_t *aims) {
+    const TALLY_T x = value_in(&batch->x[b], v), y = TALLY_KERNEL_INPUTS == 1 ? x : value_in(&batch->y[b], v);
     (void)aims;
+    (void)place;
+    if (present != 0) present[v] += is_present(x) && is_present(y);
+    return TALLY_LIFT(x, y, place, v);
+}
+/* Adds a batch where no order shows. is_full: all values are there. */
+TALLY_FN void TALLY_NAME(add_batch)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch,
+                                    TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS], const aims_t *aims,
+                                    const int32_t is_full) {
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        const int32_t place = is_joined ? k + row_in_panel(panel, v) : k;
-        if (is_tail && place >= n) continue;
-        const TALLY_T its_x = value_in(x, v), its_y = TALLY_KERNEL_INPUTS == 1 ? its_x : value_in(y, v);
-        const TALLY_RECORD lifted = TALLY_LIFT(its_x, its_y, place, v);
-        if (begins)
-            here->v[v] = lifted;
-        else
-            here->v[v] = TALLY_COMBINE(here->v[v], lifted);
-        if (present != 0) present[v] += is_present(its_x) && is_present(its_y);
+    for (int32_t b = 0; b < batch_vectors; b++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+            const int32_t place = leaf->first + place_in_vector(panel, batch->rows[b], v);
+            if (is_full || batch->rows[b] < leaf->ends[v])
+                all->v[v] = TALLY_COMBINE(all->v[v], TALLY_NAME(lift_value)(batch, b, v, place, present, aims));
+        }
     }
 }
-TALLY_FN void TALLY_NAME(add_batch)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch, const ring_t *ring,
-                                    TALLY_TYPE_NAME(across) * here, int32_t present[TALLY_ACROSS], const aims_t *aims,
-                                    const int32_t is_joined) {
-    const uint32_t behind_x = bytes_behind(leaf, batch, &panel->x), behind_y = bytes_behind(leaf, batch, &panel->y);
-    (void)behind_y;
+/* Folds one in order. */
+TALLY_FN TALLY_TYPE_NAME(across)
+    TALLY_NAME(fold_batch)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch,
+                           int32_t present[TALLY_ACROSS], const aims_t *aims, const int32_t is_full) {
+    TALLY_TYPE_NAME(across) a[batch_vectors];
     TALLY_UNROLL
-    for (int32_t s = 0; s < 4; s++) {
-        if (s >= batch->values) continue;
-        const vector_t x = take_from_ring(panel, behind_x, ring->of[0][batch->slot + s]),
-                       y = TALLY_KERNEL_INPUTS == 1
-                               ? x
-                               : take_from_ring(panel, behind_y, ring->of[TALLY_KERNEL_INPUTS - 1][batch->slot + s]);
-        TALLY_NAME(add_vector)
-        (panel, leaf->n, &x, &y, batch->k + (s << leaf->log_columns), !TALLY_IS_FREE && s == 0 && batch->stripe == 0,
-         here, present, aims, is_joined, is_joined);
+    for (int32_t b = 0; b < batch_vectors; b++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+            const int32_t place = leaf->first + place_in_vector(panel, batch->rows[b], v);
+            a[b].v[v] = TALLY_NOTHING;
+            if (is_full || batch->rows[b] < leaf->ends[v])
+                a[b].v[v] = TALLY_NAME(lift_value)(batch, b, v, place, present, aims);
+        }
     }
+    if (is_full || leaf->log_values == 3)
+        TALLY_NAME(fold_columns)(a, 8);
+    else if (leaf->log_values == 2)
+        TALLY_NAME(fold_columns)(a, 4);
+    else /* two values are a pair of the tree */
+        TALLY_NAME(fold_columns)(a, 1);
+    return a[0];
 }
 
-/* Columns sub, sub + subs, ... of the leaf, folded, of joined rows so many together. While a batch is added up, those
- * behind it are on their way. */
-TALLY_FN TALLY_TYPE_NAME(across)
-    TALLY_NAME(fold_leaf_so)(const panel_t *panel, const leaf_t *leaf, ring_t *ring, int32_t present[TALLY_ACROSS],
-                             const aims_t *aims, const int32_t is_joined) {
-    TALLY_TYPE_NAME(across) here, partial[TALLY_FOLD_BITS];
-    const int32_t batches = leaf->n > 0 ? leaf->mine << leaf->log_batches : 0, ahead = ring_slots / leaf->batch;
-    (void)partial;
-    TALLY_NAME(begin_column)(&here);
-    TALLY_ROLLED
-    for (int32_t i = -ahead; i < batches; i++) {
-        if (i >= 0) {
-            const batch_t batch = batch_of(panel, leaf, i);
-            await_batch(leaf);
-            if (panel->reads == TALLY_READS_SPLIT) tally_warp_barrier();
-            if (!TALLY_IS_FREE && batch.stripe == 0 && (is_joined || batch.values == 0)) /* some are not there */
-                TALLY_NAME(begin_column)(&here);
-            TALLY_NAME(add_batch)(panel, leaf, &batch, ring, &here, present, aims, is_joined);
-            if (panel->reads == TALLY_READS_SPLIT) tally_warp_barrier();
-            if (!TALLY_IS_FREE && (i & leaf->log_batches) == leaf->log_batches)
-                TALLY_NAME(push_column)(partial, i >> leaf->log_batches, &here);
-        }
-        if (i + ahead < batches) start_batch(panel, leaf, i + ahead, ring);
-        TALLY_END_COPIES();
-    }
-    return here; /* after the last column, whose bits are all 1, all of them */
+TALLY_FN void TALLY_NAME(begin_columns)(TALLY_TYPE_NAME(across) * all) {
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) all->v[v] = TALLY_NOTHING;
 }
-/* The same of a leaf that has all its values, in whole vectors: a column of them is on its way to registers, which
- * takes fewer instructions. */
-TALLY_FN TALLY_TYPE_NAME(across)
-    TALLY_NAME(fold_full)(const panel_t *panel, const leaf_t *leaf, int32_t present[TALLY_ACROSS], const aims_t *aims) {
-    TALLY_TYPE_NAME(across) here, partial[TALLY_FOLD_BITS];
-    const int64_t step_x = panel->x.row * (1 << leaf->log_all), step_y = panel->y.row * (1 << leaf->log_all);
+/* Columns sub, sub + subs, ... of the leaf, folded, of joined rows so many together; behind what is in *all where no
+ * order shows. */
+TALLY_FN void TALLY_NAME(fold_batches)(const panel_t *panel, const leaf_t *leaf, stage_t *stage,
+                                       TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS], const aims_t *aims,
+                                       const int32_t is_full) {
+    TALLY_TYPE_NAME(across) partial[TALLY_FOLD_BITS];
+    const int32_t log_taken = is_full ? 0 : 3 - leaf->log_values; /* columns of a batch */
     (void)partial;
-    (void)step_y;
-    TALLY_NAME(begin_column)(&here);
-    if (panel->sub >> leaf->log_all > 0 || !panel->is_reader) return here;
     TALLY_ROLLED
-    for (int32_t i = 0; i < leaf->mine; i++) {
-        const int32_t column = nth_column(panel, leaf, i);
-        const char *from_x = panel->x.first + (leaf->row + column) * panel->x.row,
-                   *from_y = panel->y.first + (leaf->row + column) * panel->y.row;
-        vector_t x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
-        TALLY_UNROLL
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++, from_x += step_x, from_y += step_y) {
-            x[s] = read_whole_vector(from_x);
-            if (TALLY_KERNEL_INPUTS == 2) y[s] = read_whole_vector(from_y);
+    for (int32_t i = 0; i < leaf->mine; i += 1 << log_taken) {
+        const batch_t batch = is_full ? read_column(panel, leaf, i) : read_batch(panel, leaf, i, stage);
+        if (TALLY_IS_FREE)
+            TALLY_NAME(add_batch)(panel, leaf, &batch, all, present, aims, is_full);
+        else { /* after the last column, whose bits are all 1, it is all of them */
+            *all = TALLY_NAME(fold_batch)(panel, leaf, &batch, present, aims, is_full);
+            TALLY_NAME(push_column)(partial, i >> log_taken, all);
         }
-        TALLY_UNROLL
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-            const int32_t k = (column << panel->log_joined) + (s << leaf->log_columns);
-            if (TALLY_KERNEL_INPUTS == 1) y[s] = x[s];
-            TALLY_NAME(add_vector)
-            (panel, leaf->n, &x[s], &y[s], k, !TALLY_IS_FREE && s == 0, &here, present, aims, 1, 0);
-        }
-        if (!TALLY_IS_FREE) TALLY_NAME(push_column)(partial, i, &here);
     }
-    return here;
 }
-TALLY_FN TALLY_TYPE_NAME(across) TALLY_NAME(fold_leaf)(const panel_t *panel, const leaf_t *leaf, ring_t *ring,
-                                                       int32_t present[TALLY_ACROSS], const aims_t *aims) {
-    tally_barrier(); /* something else may lie where the ring is */
-    if (panel->reads == TALLY_READS_WHOLE && leaf->n == TALLY_DEVICE_STRIPES << leaf->log_columns && !TALLY_IS_LONG)
-        return TALLY_NAME(fold_full)(panel, leaf, present, aims);
-    if (panel->log_joined > 0) return TALLY_NAME(fold_leaf_so)(panel, leaf, ring, present, aims, 1);
-    return TALLY_NAME(fold_leaf_so)(panel, leaf, ring, present, aims, 0);
+TALLY_FN void TALLY_NAME(fold_leaf)(const panel_t *panel, const leaf_t *leaf, stage_t *stage,
+                                    TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS], const aims_t *aims) {
+    await_panel(panel); /* something else may lie where the stage is */
+    if (panel->reads == TALLY_READS_WHOLE && leaf->is_inside && leaf->n == TALLY_DEVICE_STRIPES << leaf->log_columns)
+        TALLY_NAME(fold_batches)(panel, leaf, stage, all, present, aims, 1);
+    else
+        TALLY_NAME(fold_batches)(panel, leaf, stage, all, present, aims, 0);
 }
 
-/* The same of all subs and of all joined rows, for the threads of sub 0. All threads of the block take part. */
+/* Where a thread of the block leaves what it has for others: each warp has so many bytes, at least 32 times as many as
+ * that. */
+TALLY_FN TALLY_TYPE_NAME(across) * TALLY_NAME(place_of)(char *shared, const int32_t warp_bytes, int32_t thread) {
+    char *const place = shared + thread / TALLY_WARP * warp_bytes;
+    return (TALLY_TYPE_NAME(across) *)(void *)place + thread % TALLY_WARP;
+}
+/* The same of all subs and of all joined rows, for the threads of sub 0. All threads of the panel take part. */
 TALLY_FN TALLY_TYPE_NAME(across)
-    TALLY_NAME(fold_subs)(TALLY_TYPE_NAME(across) mine, const panel_t *panel, TALLY_TYPE_NAME(across) * shared) {
+    TALLY_NAME(fold_subs)(TALLY_TYPE_NAME(across) mine, const panel_t *panel, char *shared, const int32_t warp_bytes) {
     const int32_t apart = panel->across;
-    if (panel->subs > 1 || panel->log_joined > 0) tally_barrier(); /* something else may lie there */
+    TALLY_TYPE_NAME(across) *const place = TALLY_NAME(place_of)(shared, warp_bytes, tally_thread());
+    if (panel->subs > 1 || panel->log_joined > 0) await_panel(panel); /* something else may lie there */
     for (int32_t half = panel->subs / 2; half > 0; half /= 2) {
         const int32_t is_of_warp = 2 * half * apart <= TALLY_WARP;
-        shared[tally_thread()] = mine;
+        *place = mine;
         await_threads(is_of_warp);
         if (panel->sub < half) {
-            TALLY_TYPE_NAME(across) later = shared[tally_thread() + half * apart];
-            TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_ACROSS; v++) mine.v[v] = TALLY_COMBINE(mine.v[v], later.v[v]);
+            const TALLY_TYPE_NAME(across) later =
+                *TALLY_NAME(place_of)(shared, warp_bytes, tally_thread() + half * apart);
+            TALLY_NAME(combine_across)(&mine, &later);
         }
         await_threads(is_of_warp);
     }
     for (int32_t half = 1 << panel->log_joined >> 1; half > 0; half /= 2) { /* lanes of a warp have them */
-        const TALLY_TYPE_NAME(across) *const row = shared + tally_thread() - panel->lane;
-        shared[tally_thread()] = mine;
+        *place = mine;
         tally_warp_barrier();
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
             const int32_t later = place_in_panel(panel, v) + half * panel->results;
             if (panel->sub == 0 && row_in_panel(panel, v) < half && v < panel->mine)
-                mine.v[v] = TALLY_COMBINE(mine.v[v], row[later / TALLY_ACROSS].v[later % TALLY_ACROSS]);
+                mine.v[v] = TALLY_COMBINE(mine.v[v], place[later / TALLY_ACROSS - panel->lane].v[later % TALLY_ACROSS]);
         }
         tally_warp_barrier();
     }

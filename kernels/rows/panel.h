@@ -29,27 +29,12 @@ typedef struct panel_t {
     int32_t apart;               /* of these */
     int32_t over;                /* 65536 / results, rounded up; 0: no rows are joined */
     int32_t reads;               /* TALLY_READS_... */
-    int32_t is_reader;           /* the thread reads values: its own, or those behind another's */
 } panel_t;
 
 /* The place of the thread's value v among those of joined rows, and in which of these it is. */
 TALLY_FN int32_t place_in_panel(const panel_t *panel, int32_t v) { return (int32_t)panel->i + v; }
 TALLY_FN int32_t row_in_panel(const panel_t *panel, int32_t v) {
     return (int32_t)((uint32_t)place_in_panel(panel, v) * (uint32_t)panel->over >> 16);
-}
-
-/* A value at any address. */
-TALLY_RARE TALLY_T read_anywhere(const char *p) {
-    const tally_source from = tally_source_of(p, 1, TALLY_BYTES);
-    return read_one(&from, 0);
-}
-/* The thread's values of a row one by one, at p and behind it. */
-TALLY_FN vector_t read_values(const panel_t *panel, const char *p, int64_t apart) {
-    vector_t vector = no_values();
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++, p += apart)
-        if (v < panel->mine) put_value(&vector, v, read_anywhere(p));
-    return vector;
 }
 
 TALLY_FN input_of_t input_from(const panel_t *panel, const tally_source *from) {
@@ -64,11 +49,12 @@ TALLY_FN input_of_t input_from(const panel_t *panel, const tally_source *from) {
 /* Of that thread, the running one: of tally_thread_again() where nothing of it is worth being kept from before. */
 TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     const int32_t threads = 1 << (work->log_across + work->log_subs), here = thread % threads,
-                  width = (int32_t)tally_panel_width(work->reads, TALLY_ACROSS, work->log_across);
+                  width = TALLY_ACROSS << work->log_across;
     const int64_t inner = work->inner << work->log_joined, panels = (inner + width - 1) / width,
                   task = (int64_t)tally_block() * (TALLY_BLOCK / threads) + thread / threads;
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const int32_t is_apart = work->reads != TALLY_READS_WHOLE;
     panel_t panel;
     panel.slot = thread / threads;
     panel.index = task / work->tiles;
@@ -83,14 +69,11 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     panel.sub = here >> work->log_across;
     panel.lane = here & (panel.across - 1);
     panel.reads = work->reads;
-    panel.apart = work->reads == TALLY_READS_APART ? panel.across : 1;
-    panel.i = panel.index % panels * width + panel.lane * (work->reads == TALLY_READS_APART ? 1 : TALLY_ACROSS);
+    panel.apart = is_apart ? panel.across : 1;
+    panel.i = panel.index % panels * width + panel.lane * (is_apart ? 1 : TALLY_ACROSS);
     panel.is_task = panel.outer < work->outer;
     const int64_t left = panel.is_task ? (inner - panel.i + panel.apart - 1) / panel.apart : 0;
     panel.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
-    if (work->reads == TALLY_READS_SPLIT && panel.lane == panel.across - 1) panel.mine = 0;
-    panel.is_reader =
-        panel.is_task && panel.i - (work->reads == TALLY_READS_SPLIT && panel.lane > 0 ? TALLY_ACROSS : 0) < inner;
     panel.all = work->outer * work->length * work->inner;
     panel.over = panel.log_joined > 0 ? 65536 / panel.results + 1 : 0;
     panel.x = input_from(&panel, &x);
@@ -110,5 +93,8 @@ TALLY_FN void await_threads(int32_t is_of_warp) {
     else
         tally_barrier();
 }
+
+/* A barrier of the panel's threads. */
+TALLY_FN void await_panel(const panel_t *panel) { await_threads(panel->across * panel->subs <= TALLY_WARP); }
 
 #endif

@@ -61,25 +61,8 @@ TALLY_FN vector_t take_vector(const char *p) {
 TALLY_FN vector_t read_whole_vector(const char *p) {
     vector_t vector;
     if (vector_bytes < 16) return take_vector(p);
-    const tally_quad quad = TALLY_PASSES == 2 ? tally_load16_again(p) : tally_load16(p);
+    const tally_quad quad = TALLY_ROWS_TWICE ? tally_load16_again(p) : tally_load16(p);
     __builtin_memcpy(&vector, &quad, sizeof vector);
-    return vector;
-}
-/* The vector that begins `by` bytes behind the first of two that follow one another. */
-TALLY_FN vector_t shift_vector(const vector_t *first, const vector_t *second, uint32_t by) {
-    vector_t vector;
-    uint32_t words[2 * vector_words];
-    __builtin_memcpy(words, first, sizeof *first);
-    __builtin_memcpy(words + vector_words, second, sizeof *second);
-    TALLY_UNROLL
-    for (uint32_t step = vector_words / 2; step > 0; step /= 2) {
-        TALLY_UNROLL
-        for (uint32_t j = 0; j < vector_words + step; j++)
-            if (by & 4 * step) words[j] = words[j + step];
-    }
-    TALLY_UNROLL
-    for (uint32_t j = 0; j < vector_words; j++)
-        vector.w[j] = (uint32_t)(((uint64_t)words[j + 1] << 32 | words[j]) >> 8 * (by % 4));
     return vector;
 }
 

@@ -11,7 +11,7 @@ typedef struct tally__geometry {
     size_t node_size;                            /* bytes of a node, a multiple of 16 */
     size_t node_bytes;                           /* bytes of a node as it travels */
     bool adds_values, adds_products, keeps_keys; /* what the node of an exact operator is made of */
-    bool reads_twice;                            /* its kernels read a leaf twice */
+    bool reads_twice;                            /* rows that lie across others are read twice */
 } tally__geometry;
 
 /* Of one operator, for each type and NaN policy that it is defined for. CMake writes their units (instances.h). */

@@ -95,8 +95,11 @@ static int log_joined_of(const tally__call *call, const plan *p, int64_t across)
 /* How threads read their vectors of `across` values, where so many lie side by side. */
 static int reads_of(const tally__call *call, int64_t inner, int64_t across) {
     const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
-    if (!tally__are_packed(call, bytes)) return TALLY_READS_APART;
-    return inner % across == 0 && tally__are_packed(call, across * bytes) ? TALLY_READS_WHOLE : TALLY_READS_SPLIT;
+    const tally__input *in = &call->in;
+    const bool are_aligned =
+        ((int64_t)(uintptr_t)in->x | (int64_t)(uintptr_t)in->y | in->x_stride | in->y_stride) % bytes == 0;
+    if (inner % across == 0 && tally__are_packed(call, across * bytes)) return TALLY_READS_WHOLE;
+    return are_aligned ? TALLY_READS_APART : TALLY_READS_ANYWHERE;
 }
 
 /* What a block has of a leaf that is read twice, in bytes: all blocks' are in the second-level cache. */
@@ -121,35 +124,42 @@ static int log_columns_of(const tally__call *call, const plan *p, int64_t inner,
     return log;
 }
 
-/* log2 of the threads side by side in a panel of results from left to right: a warp's, or fewer, as long as they read
- * 64 bytes of a row of memory. Fewer leave fewer of them idle at the end of a row, make more panels where these would
- * not keep the multiprocessors busy, and let a leaf that is read twice stay in the second-level cache. */
+/* log2 of the threads side by side in a panel of results from left to right: a warp's, or fewer. Fewer leave fewer of
+ * them idle at the end of a row, or let a leaf that is read twice stay in the second-level cache, as long as they read
+ * WIDE bytes of a row of memory; down to NARROW they make more panels where these would not keep the multiprocessors
+ * busy. */
 static int log_across_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
-    enum { LEAST_BYTES = 64 };
+    enum { WIDE = 128, NARROW = 64 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, leaf = TALLY_STRIPES << p->work.log_columns,
                   rows = tally__least(p->work.length, leaf), leaves = p->work.outer * tally__over(p->work.length, leaf);
-    const bool is_split = p->work.reads == TALLY_READS_SPLIT;
-    int log = (int)tally__least(5, tally__log_above(tally__over(inner, across) + is_split));
-    for (; log > is_split && p->work.log_joined == 0; log--) { /* rows that are joined lie within a panel */
-        const int64_t panels = tally__over(inner, tally_panel_width(p->work.reads, across, log)),
-                      others = tally__over(inner, tally_panel_width(p->work.reads, across, log - 1)),
+    int log = (int)tally__least(5, tally__log_above(tally__over(inner, across)));
+    for (; log > 0 && p->work.log_joined == 0; log--) { /* rows that are joined lie within a panel */
+        const int64_t panels = tally__over(inner, across << log), others = tally__over(inner, across << (log - 1)),
                       threads = panels << log, fewer = others << (log - 1), narrow = (across << (log - 1)) * bytes;
         const bool is_idle = threads * 8 > fewer * 9, are_few = 2 * leaves * panels < 3 * call->gpu->multiprocessors,
                    is_large = sizes.reads_twice && rows * 2 * narrow > MOST_LEAF_BYTES;
-        if (narrow < LEAST_BYTES || !(is_idle || are_few || is_large)) break;
+        if (narrow < (are_few ? NARROW : WIDE) || !(is_idle || are_few || is_large)) break;
     }
     return log;
 }
 
-/* Threads that share a column of values: those of a leaf's columns at most, and one alone where rows of few values are
- * so many that each multiprocessor has BLOCKS of it. */
+/* log2 of the threads that share a column of values: as many as a leaf has columns, at most. They are of one warp, or
+ * LEAST, where all multiprocessors have BLOCKS without more: these wait for each other at every leaf. One alone takes
+ * rows of few values. But leaves of 8-byte values that are read twice stay in the second-level cache. */
 static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
-    enum { BLOCKS = 8 };
-    int log = (int)tally__least(8 - p->work.log_across, tally__log_above(columns));
-    while (log > 0 && p->work.length <= TALLY_SMALL_LEAF &&
-           p->work.outer * panels >> (8 - p->work.log_across - (log - 1)) >= BLOCKS * call->gpu->multiprocessors)
-        log--;
+    enum { BLOCKS = 8, LEAST = 3, WARP = 5 };
+    const tally__geometry sizes = tally__geometry_of(call->spec);
+    const bool are_short = p->work.length <= TALLY_SMALL_LEAF, is_kept = sizes.reads_twice && sizes.value_bytes == 8;
+    const int log_across = p->work.log_across, of_warp = log_across < WARP - LEAST ? WARP - log_across : LEAST;
+    const int64_t all = p->work.outer * panels * tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns),
+                  leaf_bytes = (int64_t)(sizes.leaf * 16) << log_across; /* 16 bytes of each row for a thread */
+    int log = (int)tally__least(8 - log_across, tally__log_above(columns));
+    for (; log > (are_short ? 0 : of_warp); log--) {
+        const int more_slots = 8 - log_across - (log - 1);
+        if (all >> more_slots < BLOCKS * call->gpu->multiprocessors) break;
+        if (!are_short && is_kept && leaf_bytes << more_slots > MOST_LEAF_BYTES) break;
+    }
     return log;
 }
 
@@ -180,7 +190,7 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     p->work.log_columns = log_columns_of(call, p, inner, across);
     p->work.log_across = log_across_of(call, p, inner, across);
     const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : 1 << p->work.log_columns;
-    const int64_t panels = tally__over(inner, tally_panel_width(p->work.reads, across, p->work.log_across));
+    const int64_t panels = tally__over(inner, across << p->work.log_across);
     p->work.log_subs = log_subs_of(call, p, panels, columns >> p->work.log_joined);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
     divide_panel(call, p, panels, slots, across << p->work.log_across);

@@ -138,26 +138,16 @@ TALLY_FN void tally_put16(char *p, const tally_quad *q) {
     __builtin_memcpy(p, q->w, sizeof q->w);
 }
 /* Copies arrive when they are awaited, and not before. */
-TALLY_FN void tally_begin_copy(int32_t bytes, void *to, const void *p) {
-    tally__simt->begin_copy(to, p, bytes);
-    __builtin_memset(to, 0xA5, (size_t)bytes);
-}
-TALLY_FN void tally_await_copies(int32_t groups) {
-    for (const tally__simt_copy *next; (next = tally__simt->next_copy(groups)) != NULL;)
-        __builtin_memcpy(next->to, next->from, (size_t)next->bytes);
-}
 TALLY_FN void tally_copy16(void *to, const char *p) {
     tally__simt->before_load16(p);
     tally__simt->before_load16(to);
-    tally_begin_copy(16, to, p);
+    tally__simt->begin_copy(to, p);
+    __builtin_memset(to, 0xA5, sizeof(tally_quad));
 }
 TALLY_FN void tally_copied(void) {
-    tally__simt->end_copies();
-    tally_await_copies(0);
+    for (const tally__simt_copy *next; (next = tally__simt->next_copy()) != NULL;)
+        __builtin_memcpy(next->to, next->from, sizeof(tally_quad));
 }
-#define TALLY_COPY_AGAIN(bytes, to, p) tally_begin_copy((int32_t)(bytes), to, p)
-#define TALLY_END_COPIES() tally__simt->end_copies()
-#define TALLY_AWAIT_COPIES(groups) tally_await_copies(groups)
 TALLY_FN uint32_t tally_reverse(uint32_t n, int32_t bits) {
     uint32_t reversed = 0;
     for (int32_t b = 0; b < bits; b++) reversed = reversed << 1 | (n >> b & 1);

@@ -81,7 +81,7 @@ static bool begin(int slot, int index) {
             retire(b, i);
             return false;
         }
-        b->copies[i].begun = b->copies[i].done = b->copies[i].groups = 0;
+        b->copies[i].begun = b->copies[i].done = 0;
         t->warp->lanes |= UINT32_C(1) << t->lane;
         tally__schedule_ready(t->number);
     }
@@ -154,7 +154,6 @@ static void set_words(void) {
     words->before_fresh = tally__machine_before_fresh;
     words->before_load16 = tally__machine_before_load16;
     words->begin_copy = tally__machine_begin_copy;
-    words->end_copies = tally__machine_end_copies;
     words->next_copy = tally__machine_next_copy;
     words->sleep = tally__machine_sleep;
     words->wake = tally__machine_wake;

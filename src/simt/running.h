@@ -45,7 +45,7 @@ typedef struct warp {
 /* A thread's copies that are on their way, in the order in which they began. */
 enum { MOST_COPIES = 64 };
 typedef struct copies {
-    int32_t begun, done, groups; /* those that ended: groups */
+    int32_t begun, done;
     tally__simt_copy of[MOST_COPIES];
 } copies;
 
@@ -114,9 +114,8 @@ void tally__machine_fence(void);
 void tally__machine_before_atomic(const void *p, size_t bytes);
 void tally__machine_before_fresh(const void *p);
 void tally__machine_before_load16(const void *p);
-void tally__machine_begin_copy(void *to, const void *from, int32_t bytes);
-void tally__machine_end_copies(void);
-const tally__simt_copy *tally__machine_next_copy(int32_t groups);
+void tally__machine_begin_copy(void *to, const void *from);
+const tally__simt_copy *tally__machine_next_copy(void);
 void tally__machine_sleep(const void *p);
 void tally__machine_wake(const void *p);
 void *tally__machine_shared(size_t bytes, size_t alignment, const char *site);

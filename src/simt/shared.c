@@ -46,22 +46,15 @@ void tally__machine_before_load16(const void *p) {
 
 static copies *copies_of(const thread *t) { return &t->block->copies[t->place.thread]; }
 
-void tally__machine_begin_copy(void *to, const void *from, int32_t bytes) {
+void tally__machine_begin_copy(void *to, const void *from) {
     copies *mine = copies_of(tally__machine.now);
-    check_alignment(to, (size_t)bytes, "a copy to shared memory");
-    check_alignment(from, (size_t)bytes, "a copy");
-    check_end(from, (size_t)bytes, "a copy");
     if (mine->begun - mine->done == MOST_COPIES)
         tally__machine_fail("more than %d copies of a thread are on their way", MOST_COPIES);
-    mine->of[mine->begun++ % MOST_COPIES] = (tally__simt_copy){to, from, bytes, mine->groups};
+    mine->of[mine->begun++ % MOST_COPIES] = (tally__simt_copy){to, from};
 }
-void tally__machine_end_copies(void) { copies_of(tally__machine.now)->groups++; }
-const tally__simt_copy *tally__machine_next_copy(int32_t groups) {
+const tally__simt_copy *tally__machine_next_copy(void) {
     copies *mine = copies_of(tally__machine.now);
-    const tally__simt_copy *next = &mine->of[mine->done % MOST_COPIES];
-    if (mine->done == mine->begun || next->group >= mine->groups - groups) return NULL;
-    mine->done++;
-    return next;
+    return mine->done == mine->begun ? NULL : &mine->of[mine->done++ % MOST_COPIES];
 }
 
 void tally__machine_sleep(const void *p) {

@@ -26,7 +26,6 @@ typedef struct tally__simt_place {
 typedef struct tally__simt_copy {
     void *to;
     const void *from;
-    int32_t bytes, group; /* the group that it is of */
 } tally__simt_copy;
 
 typedef struct tally__simt_words {
@@ -41,11 +40,9 @@ typedef struct tally__simt_words {
     void (*before_atomic)(const void *p, size_t bytes);
     void (*before_fresh)(const void *p);
     void (*before_load16)(const void *p);
-    /* The running thread's copies: one more; those so far are a group; the next that is done once all groups but so
-     * many are, NULL if none is left. */
-    void (*begin_copy)(void *to, const void *from, int32_t bytes);
-    void (*end_copies)(void);
-    const tally__simt_copy *(*next_copy)(int32_t groups);
+    /* The running thread's copies of 16 bytes: one more; the next that is done once all are, NULL if none is left. */
+    void (*begin_copy)(void *to, const void *from);
+    const tally__simt_copy *(*next_copy)(void);
     /* The running thread stops, until a thread of its block wakes all that wait for what lies there. */
     void (*sleep)(const void *p);
     void (*wake)(const void *p);

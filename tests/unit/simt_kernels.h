@@ -127,7 +127,7 @@ TALLY_ENTRY(test_load16, test_work, 1) {
     words(work.result)[number()] = q.w[0] + q.w[1] * 3 + q.w[2] * 5 + q.w[3] * 7;
 }
 
-/* A thread's two copies, of a group each: what it sees of them once it awaits all groups but one, and then all. */
+/* A thread's two copies: what it sees of them before it awaits them, and then. */
 typedef struct two_quads {
     tally_quad of[MOST_THREADS][2];
 } two_quads;
@@ -135,11 +135,7 @@ TALLY_ENTRY(test_copies, test_work, 1) {
     TALLY_SHARED(two_quads, shared);
     uint32_t *const out = words(work.result) + 4 * number();
     tally_quad *const own = shared->of[tally_thread()];
-    for (int32_t k = 0; k < 2; k++) {
-        TALLY_COPY_AGAIN(16, &own[k], work.x + 16 * number());
-        TALLY_END_COPIES();
-    }
-    TALLY_AWAIT_COPIES(1);
+    for (int32_t k = 0; k < 2; k++) tally_copy16(&own[k], work.x + 16 * number());
     out[0] = own[0].w[1], out[1] = own[1].w[1];
     tally_copied();
     out[2] = own[0].w[1], out[3] = own[1].w[1];

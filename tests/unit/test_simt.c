@@ -217,8 +217,7 @@ static void check_copies(const shot *s) {
         const uint32_t *const seen = (uint32_t *)s->work.result + 4 * i;
         uint32_t word;
         memcpy(&word, s->work.x + 16 * i + 4, sizeof word);
-        EXPECT_AT(s, i, seen[0], word);
-        EXPECT_AT(s, i, seen[1], 0xA5A5A5A5u); /* it is on its way */
+        for (int k = 0; k < 2; k++) EXPECT_AT(s, i, seen[k], 0xA5A5A5A5u); /* they are on their way */
         EXPECT_AT(s, i, seen[2], word);
         EXPECT_AT(s, i, seen[3], word);
     }
