@@ -277,6 +277,18 @@ static void test_far_ties(void **state) {
     }
 }
 
+/* Few rows so long that each chunk has several leaves. An index is counted from the first of them. */
+static void test_long_columns(void **state) {
+    static const subject some[] = {{TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
+                                   {TALLY_ARGMAX, TALLY_F32, 1, 0, TALLY_BEST},
+                                   {TALLY_MAX, TALLY_U8, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}};
+    enum { EACH = 263000 /* values for each multiprocessor */ };
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        compare(&some[k], ANY_BITS, (shape){1, EACH * (int64_t)gpu->multiprocessors + 7, 2}, k, &layouts[0], true);
+}
+
 /* Many rows, long ones, and panels and chunks enough for every level of their trees. */
 static void test_many(void **state) {
     static const subject some[] = {
@@ -394,9 +406,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes),        cmocka_unit_test(test_ways),
                                              cmocka_unit_test(test_data),          cmocka_unit_test(test_device_memory),
                                              cmocka_unit_test(test_exact_columns), cmocka_unit_test(test_exact_rows)};
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_far_ties), cmocka_unit_test(test_many),
-                                        cmocka_unit_test(test_tiles),    cmocka_unit_test(test_outputs),
-                                        cmocka_unit_test(test_halves),   cmocka_unit_test(test_failing_driver)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_far_ties),      cmocka_unit_test(test_long_columns),
+                                        cmocka_unit_test(test_many),          cmocka_unit_test(test_tiles),
+                                        cmocka_unit_test(test_outputs),       cmocka_unit_test(test_halves),
+                                        cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_rows);
