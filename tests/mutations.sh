@@ -443,12 +443,12 @@ mutation fan-unsorted-joints $file 'piece.place > run_begin &&' 'piece.place < r
 
 group rows "${isas%% *}" "test_gpu_rows --quick" test_gpu_rows test_gpu_extremes
 file=kernels/rows/batch.h
-mutation batch-bits $file 'tally_reverse((uint32_t)i, leaf->log_all)' 'i'
+mutation batch-bits $file 'tally_reverse((uint32_t)i, leaf->log_all)' '(i % (1 << leaf->log_all))'
 mutation batch-columns $file '(int32_t)tally_reverse((uint32_t)column, log_all)' 'column'
 mutation batch-stripes $file '+ (stripe << log_all) : n;' '+ stripe : n;'
 mutation batch-joined $file 'return (row << panel->log_joined) + row_in_panel(panel, v);' 'return row + row_in_panel(panel, v);'
 mutation batch-ends $file '(n - row_in_panel(panel, v) + (1 << panel->log_joined) - 1) >> panel->log_joined;' '(n + (1 << panel->log_joined) - 1) >> panel->log_joined;'
-mutation batch-apart $file 'apart[v] = v < panel->mine ? v * input->apart : 0;' 'apart[v] = v * TALLY_BYTES;'
+mutation batch-apart $file 'apart[v] = v < panel->mine ? v * input->apart : 0;' 'apart[v] = v < panel->mine ? v * TALLY_BYTES + 0 * input->apart : 0;'
 mutation batch-behind $file 'from[b] = first + (rows[b] < leaf->ends[0] ? rows[b] : 0) * input->row;' 'from[b] = first + rows[b] * input->row;'
 mutation batch-cut $file '(!leaf->is_inside && is_cut(panel, leaf, i))' '0'
 mutation batch-second-input $file 'if (TALLY_KERNEL_INPUTS == 2) read_vectors(panel, leaf, &panel->y,' 'if (TALLY_KERNEL_INPUTS == 2) read_vectors(panel, leaf, &panel->x,'
