@@ -512,6 +512,7 @@
 #define narrow_number TALLY_N(narrow_number)
 #define narrow_rows TALLY_N(narrow_rows)
 #define near_values TALLY_N(near_values)
+#define needs_all_parts TALLY_N(needs_all_parts)
 #define needs_expansions TALLY_N(needs_expansions)
 #define needs_wide TALLY_N(needs_wide)
 #define next_wanted_tile TALLY_N(next_wanted_tile)

@@ -32,12 +32,7 @@ enum {
  * where nodes are large; with `order_shows`, where several partial results of each are kept. A constant for constants.
  */
 #define TALLY_ACROSS_MOST(node_bytes, order_shows) \
-    ((order_shows) ? ((node_bytes) <= 16   ? 4     \
-                      : (node_bytes) <= 32 ? 2     \
-                                           : 1)    \
-                   : ((node_bytes) <= 32   ? 4     \
-                      : (node_bytes) <= 48 ? 4     \
-                                           : 2))
+    ((order_shows) ? ((node_bytes) <= 16 ? 4 : (node_bytes) <= 32 ? 2 : 1) : ((node_bytes) <= 48 ? 4 : 2))
 #define TALLY_ACROSS_LEAST(value_bytes) ((value_bytes) < 4 ? 4 / (value_bytes) : 1) /* a word */
 #define TALLY_ACROSS_OF(node_bytes, value_bytes, inputs, order_shows)                                               \
     (16 / ((value_bytes) * (inputs)) < TALLY_ACROSS_MOST(node_bytes, order_shows) ? 16 / ((value_bytes) * (inputs)) \

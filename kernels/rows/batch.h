@@ -64,6 +64,11 @@ typedef struct batch_t {
 TALLY_FN int32_t row_of_batch(const panel_t *panel, const leaf_t *leaf, int32_t i) {
     return panel->sub + (int32_t)tally_reverse((uint32_t)i, leaf->log_all);
 }
+/* Row of its vector b, for loops that are not unrolled, as registers (leaf->rows) have no index. */
+TALLY_FN int32_t row_of_vector(const panel_t *panel, const leaf_t *leaf, int32_t i, int32_t b) {
+    const int32_t column = i + (b >> leaf->log_values), stripe = b & ((1 << leaf->log_values) - 1);
+    return column < leaf->mine ? row_of_batch(panel, leaf, column) + (stripe << leaf->log_all) : leaf->n;
+}
 /* The place in the leaf of value v of such a vector. */
 TALLY_FN int32_t place_in_vector(const panel_t *panel, int32_t row, int32_t v) {
     return (row << panel->log_joined) + row_in_panel(panel, v);
@@ -103,11 +108,6 @@ TALLY_FN void read_vectors(const panel_t *panel, const leaf_t *leaf, const input
     TALLY_UNROLL
     for (int32_t b = 0; b < batch_vectors; b++) from[b] = first + (rows[b] < leaf->ends[0] ? rows[b] : 0) * input->row;
     read_at_once(panel, input, from, vectors);
-}
-/* Row of vector b of a batch; in a loop that is not unrolled, as registers have no index. */
-TALLY_FN int32_t row_of_vector(const panel_t *panel, const leaf_t *leaf, int32_t i, int32_t b) {
-    const int32_t column = i + (b >> leaf->log_values), stripe = b & ((1 << leaf->log_values) - 1);
-    return column < leaf->mine ? row_of_batch(panel, leaf, column) + (stripe << leaf->log_all) : leaf->n;
 }
 /* The same value by value, from any address, through shared memory. */
 TALLY_FN void read_slowly(const panel_t *panel, const leaf_t *leaf, const input_of_t *input, int32_t i, stage_t *stage,

@@ -136,7 +136,7 @@ TALLY_FN TALLY_TYPE_NAME(across) * TALLY_NAME(place_of)(char *shared, const int3
     char *const place = shared + thread / TALLY_WARP * warp_bytes;
     return (TALLY_TYPE_NAME(across) *)(void *)place + thread % TALLY_WARP;
 }
-/* The same of all subs and of all joined rows, for the threads of sub 0. All threads of the panel take part. */
+/* What all subs have and all joined rows, folded, for the threads of sub 0. All threads of the panel take part. */
 TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(fold_subs)(TALLY_TYPE_NAME(across) mine, const panel_t *panel, char *shared, const int32_t warp_bytes) {
     const int32_t apart = panel->across;

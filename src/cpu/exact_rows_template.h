@@ -464,7 +464,7 @@ static void finalize_panel(const tally__kernel *kernel, panel_t *s, const raw_t 
     for (int64_t first = 0; first < s->width; first += TALLY_BATCH_MOST) {
         fill_batch(s, first, rows, final->ddof, is_rounded_to_f32(final));
         finalize_batch(&s->batch, s->lows + first, s->highs + first, final, results + first * bytes);
-        if (TALLY_HAS_SPREAD && s->batch.is_rough && s->batch.unsure > 0) { /* all over, and fully */
+        if (needs_all_parts(&s->batch)) {
             fill_batch(s, first, rows, final->ddof, false);
             finalize_batch(&s->batch, s->lows + first, s->highs + first, final, results + first * bytes);
         }

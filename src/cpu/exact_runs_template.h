@@ -212,6 +212,10 @@ TALLY_FN bool is_of_parts(const tally_final *final) {
 
 /* Whether results are f32: of sums that are, parts need not be complete. */
 TALLY_FN bool is_rounded_to_f32(const tally_final *final) { return !TALLY_HAS_KEYS && final->format.digits == 24; }
+/* Such parts left a spread open: the batch is added up all over, and fully. */
+TALLY_FN bool needs_all_parts(const tally__batch *batch) {
+    return TALLY_HAS_SPREAD && batch->is_rough && batch->unsure > 0;
+}
 
 /* Sums that their parts do not tell are not sure. */
 static void note_lost(tally__batch *batch) {

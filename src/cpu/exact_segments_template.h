@@ -52,7 +52,7 @@ static void reduce_batch(const tally__kernel *kernel, const raw_t *x, const raw_
 #endif
     tally__sum_batch(&batch, &tile, TALLY_FIRST_TERM, TALLY_HAS_SUM && TALLY_HAS_PRODUCTS);
     finalize_batch(&batch, lows, highs, final, results);
-    if (TALLY_HAS_SPREAD && batch.is_rough && batch.unsure > 0) { /* all over, and fully */
+    if (needs_all_parts(&batch)) {
         tally__cpu_tiles()->begin_batch(&batch, offsets, count);
         tally__sum_batch(&batch, &tile, TALLY_FIRST_TERM, TALLY_HAS_SUM && TALLY_HAS_PRODUCTS);
         finalize_batch(&batch, lows, highs, final, results);

@@ -79,7 +79,7 @@ TALLY_INLINE TALLY_TARGET tally__pieces tally__load_pieces(const char *x, const 
         }                                                                                                           \
     }                                                                                                               \
     TALLY_APART __attribute__((unused))                                                                             \
-    TALLY_TARGET void tally__turn_##size(char *rows, const char *x, const int64_t *places, int32_t wanted) {        \
+    TALLY_TARGET void tally__transpose_##size(char *rows, const char *x, const int64_t *places, int32_t wanted) {   \
         if (wanted <= 4)                                                                                            \
             tally__transpose_some_##size(rows, x, places, 4);                                                       \
         else                                                                                                        \
@@ -93,16 +93,16 @@ TALLY_TRANSPOSE_OF(8, uint64_t)
 
 #if TALLY_BYTES == 1
 typedef int8_t length_t;
-#define TALLY_TRANSPOSE_PIECES tally__turn_1
+#define TALLY_TRANSPOSE_PIECES tally__transpose_1
 #elif TALLY_BYTES == 2
 typedef int16_t length_t;
-#define TALLY_TRANSPOSE_PIECES tally__turn_2
+#define TALLY_TRANSPOSE_PIECES tally__transpose_2
 #elif TALLY_BYTES == 4
 typedef int32_t length_t;
-#define TALLY_TRANSPOSE_PIECES tally__turn_4
+#define TALLY_TRANSPOSE_PIECES tally__transpose_4
 #else
 typedef int64_t length_t;
-#define TALLY_TRANSPOSE_PIECES tally__turn_8
+#define TALLY_TRANSPOSE_PIECES tally__transpose_8
 #endif
 /* Segments of any lengths under masks (masked_template.h). Of places of f64 gcc makes no vectors. */
 #if defined(TALLY_ISA_AVX512)
