@@ -23,18 +23,22 @@ def test_front_page_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
-FOLDERS = ["src", "src/cpu", "src/cuda", "src/simt"] + [
-    f"kernels/{name}" for name in "production order exact_sums segments exact_segments rows".split()]
+FOLDERS = "bench bench/cells bench/gpu tests/unit tools src src/cpu src/cuda src/simt".split() + [
+    f"kernels/{name}" for name in "accumulators production order exact_sums segments exact_segments rows".split()]
+KINDS = r"c|h|py|sh|cpp|cu|cuh"
+SOURCES = [path for top in "bench gallery include kernels python src tests tools".split()
+           for path in (ROOT / top).rglob("*.*")]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_readme_of_a_folder_names_its_files(folder):
     text = (ROOT / folder / "README.md").read_text()
-    files = [path for kind in ("*.c", "*.h") for path in (ROOT / folder).glob(kind)]
-    missing = [path.name for path in files if path.name not in text and path.with_suffix(".c").name not in text]
-    assert not missing
-    gone = [name for name in re.findall(r"\b\w+\.[ch]\b", text) if not any(ROOT.glob(f"[ks]*/**/{name}"))]
-    assert not gone
+    named = set(re.findall(rf"[\w-]+\.(?:{KINDS})\b", text))
+    files = [path for path in (ROOT / folder).iterdir() if re.fullmatch(rf"\.(?:{KINDS})", path.suffix)]
+    # a header stands for its .c, and the other way round
+    missing = [path.name for path in files if not named & {path.name, path.stem + ".c", path.stem + ".h"}]
+    assert missing == []
+    assert named - {path.name for path in SOURCES} == set()
 
 
 def test_the_path_of_a_call_is_there():
