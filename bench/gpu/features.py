@@ -86,6 +86,81 @@ def plain():
     return 4 * big.numel() / min(seconds(lambda: torch.sum(big)), seconds(lambda: torch.amax(big)))
 
 
+class Problem:
+    """Vectors of so many features in segments, their indices, and room for results."""
+
+    def __init__(self, options, features):
+        lengths = torch.empty((1 << options.log2) // features // MEAN, device="cuda").geometric_(1 / MEAN).long()
+        self.options, self.features, self.count = options, features, lengths.numel()
+        self.offsets = torch.cat([torch.zeros(1, dtype=torch.long, device="cuda"), lengths.cumsum(0)])
+        self.vectors = int(self.offsets[-1])
+        self.x = torch.randn(self.vectors * features, device="cuda").to(TORCH[options.type])
+        ids = torch.repeat_interleave(torch.arange(self.count, device="cuda"), lengths)
+        self.shuffled = ids[torch.randperm(self.vectors, device="cuda")]
+        order = torch.randperm(self.count, device="cuda")
+        self.begins, self.ends = self.offsets[:-1][order].contiguous(), self.offsets[1:][order].contiguous()
+        self.out = torch.empty(self.count * features, dtype=torch.float64, device="cuda")
+        self.bytes = self.x.element_size() * (self.x.numel() + self.count * features)
+
+    def segments(self, kind, index, ends=None):
+        return segments(kind, index, self.count, self.features, ends)
+
+
+def measure_tally(problem, accuracy, tell):
+    t = Tally(accuracy)
+
+    def reduce(segmentation):
+        return t.reduce(problem.options.op, problem.options.type, problem.x, segmentation, problem.out)
+
+    tell(f"offsets {accuracy}", reduce(problem.segments(OFFSETS, problem.offsets)))
+    tell(f"begin-end {accuracy}", reduce(problem.segments(BEGIN_END, problem.begins, problem.ends)))
+    tell(f"unsorted {accuracy}", reduce(problem.segments(UNSORTED, problem.shuffled)))
+    ids = segments(UNSORTED, problem.shuffled, problem.count, 0)
+    plan = t.plan(problem.options.type, problem.vectors, ids)
+    planned = tally.Segments(PLANNED, None, 0, 0, 0, problem.features, None, 0, plan)
+    tell(f"unsorted, planned, {accuracy}", reduce(planned))
+    tally.lib.tally_plan_close(plan)
+    tally.lib.tally_context_destroy(t.context)
+
+
+def measure_torch(problem, tell):
+    ids, wide = problem.shuffled, problem.x.view(problem.vectors, problem.features)
+    zeros = torch.zeros(problem.count, problem.features, device="cuda", dtype=problem.x.dtype)
+    if problem.features == 1:
+        tell("torch.sort(ids, stable)", lambda: torch.sort(ids, stable=True))
+    if problem.options.op == "sum":
+        tell("torch segment_reduce", lambda: torch.segment_reduce(wide, "sum", offsets=problem.offsets, axis=0))
+        tell("torch index_add_", lambda: zeros.index_add_(0, ids, wide))
+        torch.use_deterministic_algorithms(True)
+        tell("torch index_add_, deterministic", lambda: zeros.index_add_(0, ids, wide))
+        torch.use_deterministic_algorithms(False)
+
+
+def measure(options, speed):
+    """Prints a line for each number of features and way, and gives them: (features, name, microseconds, share)."""
+    rows = []
+    for features in options.features:
+        problem = Problem(options, features)
+
+        def tell(name, work, problem=problem):
+            try:
+                time = seconds(work)
+            except Exception as error:  # noqa: BLE001
+                print(f"{problem.features:5} {name:32} {str(error)[:150]}")
+                return
+            share = problem.bytes / speed / time
+            rows.append((problem.features, name, time * 1e6, share))
+            print(f"{problem.features:5} {name:32} {time * 1e6:10.0f} us {share:6.3f}", flush=True)
+
+        for accuracy in ("fast", "best"):
+            measure_tally(problem, accuracy, tell)
+        if not options.no_peers:
+            measure_torch(problem, tell)
+        del problem, tell  # the memory of one at a time
+        torch.cuda.empty_cache()
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--log2", type=int, default=28)
@@ -95,7 +170,6 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("--no-peers", action="store_true")
     options = parser.parse_args()
-    dtype, total = TORCH[options.type], 1 << options.log2
     tally.lib.tally_plan_open.argtypes = [
         ctypes.c_void_p,
         ctypes.c_int,
@@ -106,73 +180,8 @@ def main():
     speed = plain()
     print(f"{torch.cuda.get_device_name()}, plain read {speed / 1e9:.0f} GB/s, ", end="")
     print(f"{options.op} of {options.type}, 2^{options.log2} values")
-    rows = []
-
-    def tell(features, name, bytes_, work):
-        try:
-            time = seconds(work)
-        except Exception as error:  # noqa: BLE001
-            print(f"{features:5} {name:32} {str(error)[:150]}")
-            return
-        rows.append((features, name, time * 1e6, bytes_ / speed / time))
-        print(f"{features:5} {name:32} {time * 1e6:10.0f} us {bytes_ / speed / time:6.3f}", flush=True)
-
     torch.manual_seed(1)
-    for features in options.features:
-        vectors = total // features
-        lengths = torch.empty(vectors // MEAN, device="cuda").geometric_(1 / MEAN).long()
-        offsets = torch.cat([torch.zeros(1, dtype=torch.long, device="cuda"), lengths.cumsum(0)])
-        vectors = int(offsets[-1])
-        count = lengths.numel()
-        x = torch.randn(vectors * features, device="cuda").to(dtype)
-        size = x.element_size() * (x.numel() + count * features)
-        ids = torch.repeat_interleave(torch.arange(count, device="cuda"), lengths)
-        shuffled = ids[torch.randperm(vectors, device="cuda")]
-        out = torch.empty(count * features, dtype=torch.float64, device="cuda")
-        begins, ends = offsets[:-1].contiguous(), offsets[1:].contiguous()
-        order = torch.randperm(count, device="cuda")
-        begins, ends = begins[order].contiguous(), ends[order].contiguous()
-        for accuracy in ("fast", "best"):
-            t = Tally(accuracy)
-            tell(
-                features,
-                f"offsets {accuracy}",
-                size,
-                t.reduce(options.op, options.type, x, segments(OFFSETS, offsets, count, features), out),
-            )
-            tell(
-                features,
-                f"begin-end {accuracy}",
-                size,
-                t.reduce(options.op, options.type, x, segments(BEGIN_END, begins, count, features, ends), out),
-            )
-            segmentation = segments(UNSORTED, shuffled, count, features)
-            tell(features, f"unsorted {accuracy}", size, t.reduce(options.op, options.type, x, segmentation, out))
-            plan = t.plan(options.type, vectors, segments(UNSORTED, shuffled, count, 0))
-            planned = tally.Segments(PLANNED, None, 0, 0, 0, features, None, 0, plan)
-            tell(
-                features, f"unsorted, planned, {accuracy}", size, t.reduce(options.op, options.type, x, planned, out)
-            )
-            tally.lib.tally_plan_close(plan)
-            tally.lib.tally_context_destroy(t.context)
-        if not options.no_peers:
-            wide = x.view(vectors, features)
-            zeros = torch.zeros(count, features, device="cuda", dtype=dtype)
-            if features == 1:
-                tell(features, "torch.sort(ids, stable)", size, lambda: torch.sort(shuffled, stable=True))
-            if options.op == "sum":
-                tell(
-                    features,
-                    "torch segment_reduce",
-                    size,
-                    lambda: torch.segment_reduce(wide, "sum", offsets=offsets, axis=0),
-                )
-                tell(features, "torch index_add_", size, lambda: zeros.index_add_(0, shuffled, wide))
-                torch.use_deterministic_algorithms(True)
-                tell(features, "torch index_add_, deterministic", size, lambda: zeros.index_add_(0, shuffled, wide))
-                torch.use_deterministic_algorithms(False)
-        del x, out
-        torch.cuda.empty_cache()
+    rows = measure(options, speed)
     if options.out:
         with open(options.out, "w") as file:
             file.write("features\twhat\tmicroseconds\tshare\n")
