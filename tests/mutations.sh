@@ -342,7 +342,7 @@ mutation zeros-not-signed src/cpu/exact_batches_template.h 'if (from < to && !an
 mutation special-first-only src/cpu/exact_batches_template.h 'i < n && total == total; i++' 'i < first + 1; i++'
 mutation expansions-vague src/cpu/results_template.h 'if (b->vague)' 'if (0)'
 mutation expansions-near src/cpu/expansions_template.h 'return ~tiny | is_far;' 'return ~tiny | ~is_far | is_far;'
-mutation expansions-alone src/cpu/expansions_template.h 'if (alone) fold_group(e[0], EXPANSION_PARTS);' ''
+mutation expansions-alone src/cpu/expansions_template.h 'if (alone) fold_group(e[0], parts);' ''
 mutation rough-alone src/cpu/expansions_template.h 'if (alone && products) fold_group(e[1], 1);' ''
 mutation expansions-last src/cpu/expansions_template.h 'int last = batch->count;' 'int last = batch->count - 1;'
 mutation expansions-few src/cpu/expansions_template.h 'case 3: few_terms(is_f64, kind, products, 3,' 'case 3: few_terms(is_f64, kind, products, 2,'

@@ -70,11 +70,13 @@ TALLY_INLINE TALLY_TARGET void expansion_normalize(expansion *e) {
 
 /* ---- the values of a group ---- */
 
-/* Lane j has the values k * apart behind places[j], k < lengths[j]. */
+/* Lane j has the values k * apart behind places[j], k < lengths[j]. The sums are those of `count` segments. */
 typedef struct expansion_group {
     int64_t places[EXPANSION_GROUP], apart;
     int32_t lengths[EXPANSION_GROUP], shortest, longest;
     int beside; /* lanes lie side by side */
+    int count;
+    const int32_t *order; /* which segments of the batch they are */
 } expansion_group;
 TALLY_INLINE void put_lane(expansion_group *group, const int j, int64_t place, int32_t length) {
     group->places[j] = place;
@@ -87,6 +89,8 @@ TALLY_INLINE void put_lane(expansion_group *group, const int j, int64_t place, i
 TALLY_INLINE void open_group(expansion_group *group, const tally__batch *batch, int64_t apart, const int32_t *order,
                              int count) {
     group->apart = apart;
+    group->count = count;
+    group->order = order;
 #pragma GCC unroll 8
     for (int j = 0; j < EXPANSION_GROUP; j++) {
         const int32_t length = j < count ? batch->lengths[order[j]] : 0;
@@ -94,9 +98,13 @@ TALLY_INLINE void open_group(expansion_group *group, const tally__batch *batch, 
         put_lane(group, j, length > 0 ? batch->places[order[j]] : beside, length);
     }
 }
-/* One segment, dealt out to all lanes. */
-TALLY_INLINE void open_alone(expansion_group *group, int64_t place, int32_t length) {
+/* Segment *order alone, dealt out to all lanes. */
+TALLY_INLINE void open_alone(expansion_group *group, const tally__batch *batch, const int32_t *order) {
+    const int64_t place = batch->places[*order];
+    const int32_t length = batch->lengths[*order];
     group->apart = EXPANSION_GROUP;
+    group->count = 1;
+    group->order = order;
 #pragma GCC unroll 8
     for (int j = 0; j < EXPANSION_GROUP; j++)
         put_lane(group, j, place + j, (length + EXPANSION_GROUP - 1 - j) / EXPANSION_GROUP);
@@ -307,7 +315,7 @@ TALLY_INLINE void put_parts(tally__parts parts, double (*part)[EXPANSION_GROUP],
         for (int j = 0; j < count; j++)
             for (int p = 0; p < some; p++) parts[p][order[j]] = part[p][j];
 }
-/* The parts of the group's first `count` sums, the second one rounded to odd; the first a NaN where the rest is not
+/* The parts of the first `count` sums of a group, the second one rounded to odd; the first a NaN where the rest is not
  * certain: up to 2^12 terms of its size were added up, each sum of which was wrong by 2^-53 of itself at most. Of terms
  * that are not larger than `fine` none was. */
 TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, int count, tally__batch *batch,
@@ -357,42 +365,65 @@ TALLY_INLINE TALLY_TARGET bool end_rough(expansion *e, const int32_t *order, int
     return true;
 }
 
-/* A group's sums, whose parts go where `order` says, by expansions of so many parts. False: one was not enough. */
-TALLY_INLINE TALLY_TARGET bool expand_group(const int is_f64, const int kind, const int products, const void *x,
-                                            const void *y, const expansion_group *group, const int alone,
-                                            const int32_t *order, int count, tally__batch *batch, tally__parts first,
-                                            tally__parts second, const int scaled, const int parts) {
+/* The values of a batch, and where parts go: of the sums of values or magnitudes, and of those of products. */
+typedef struct expansion_work {
+    const void *x, *y;
+    tally__batch *batch;
+    double (*of_terms)[TALLY_BATCH_MOST], (*of_products)[TALLY_BATCH_MOST]; /* as tally__parts */
+} expansion_work;
+
+/* The scales of a group's values, which the batch keeps. */
+TALLY_INLINE TALLY_TARGET void scale_group(expansion_scale *scales, const int products, const expansion_work *work,
+                                           const expansion_group *group, const int alone) {
+    scale_of(&scales[0], work->x, group, alone);
+    if (products && work->x != work->y)
+        scale_of(&scales[1], work->y, group, alone);
+    else
+        scales[1] = scales[0];
+    for (int j = 0; j < group->count; j++) {
+        work->batch->scale_x[group->order[j]] = (int32_t)scales[0].exponents[j];
+        work->batch->scale_y[group->order[j]] = (int32_t)scales[1].exponents[j];
+    }
+}
+/* A group's sums by expansions of so many parts. False: one was not enough. */
+TALLY_INLINE TALLY_TARGET bool add_up_group(const int is_f64, const int kind, const int products, const int scaled,
+                                            const expansion_work *work, const expansion_group *group, const int alone,
+                                            const int parts) {
+    tally__batch *const batch = work->batch;
+    const int32_t *const order = group->order;
+    const int count = alone ? 1 : group->count;
     expansions e;
     expansion_scale scales[2];
     for (int k = 0; k < EXPANSION_KINDS; k++)
         for (int g = 0; g < EXPANSION_VECTORS; g++) e[k][g] = (expansion){{{0}, {0}}, {0}, {0}, {0}, {0}};
-    if (scaled) {
-        scale_of(&scales[0], x, group, alone);
-        if (products && x != y)
-            scale_of(&scales[1], y, group, alone);
-        else
-            scales[1] = scales[0];
-        for (int j = 0; j < count; j++) {
-            batch->scale_x[order[j]] = (int32_t)scales[0].exponents[j];
-            batch->scale_y[order[j]] = (int32_t)scales[1].exponents[j];
-        }
-    }
-    add_group(e, is_f64, kind, products, x, y, group, scales, scaled, parts);
+    if (scaled) scale_group(scales, products, work, group, alone);
+    add_group(e, is_f64, kind, products, work->x, work->y, group, scales, scaled, parts);
     if (parts == 1) {
         if (alone && kind != NO_TERM) fold_group(e[0], 1);
         if (alone && products) fold_group(e[1], 1);
-        if (kind != NO_TERM && !end_rough(e[0], order, count, batch, first, batch->fine_sum)) return false;
-        return !products || end_rough(e[1], order, count, batch, kind == NO_TERM ? first : second, batch->fine_product);
+        if (kind != NO_TERM && !end_rough(e[0], order, count, batch, work->of_terms, batch->fine_sum)) return false;
+        return !products || end_rough(e[1], order, count, batch, work->of_products, batch->fine_product);
     }
     if (kind != NO_TERM) {
-        if (alone) fold_group(e[0], EXPANSION_PARTS);
-        end_group(e[0], order, count, batch, first, batch->fine_sum, scaled);
+        if (alone) fold_group(e[0], parts);
+        end_group(e[0], order, count, batch, work->of_terms, batch->fine_sum, scaled);
     }
     if (products) {
-        if (alone) fold_group(e[1], EXPANSION_PARTS);
-        end_group(e[1], order, count, batch, kind == NO_TERM ? first : second, batch->fine_product, scaled);
+        if (alone) fold_group(e[1], parts);
+        end_group(e[1], order, count, batch, work->of_products, batch->fine_product, scaled);
     }
     return true;
+}
+/* The same: by one part where that is tried, and by all where it is not enough. Gives whether it was. */
+TALLY_INLINE TALLY_TARGET bool expand_group(const int is_f64, const int kind, const int products, const int scaled,
+                                            const expansion_work *work, const expansion_group *group, const int alone,
+                                            bool rough) {
+    if (rough && add_up_group(is_f64, kind, products, 0, work, group, alone, 1)) {
+        work->batch->is_rough = 1;
+        return true;
+    }
+    add_up_group(is_f64, kind, products, scaled, work, group, alone, EXPANSION_PARTS);
+    return false;
 }
 /* Whether lanes would idle beside the last of so many segments: it is so much longer than the others of its group, or
  * all are as long and few. */
@@ -439,23 +470,16 @@ TALLY_INLINE TALLY_TARGET int take_few_terms(const int is_f64, const int kind, c
     default: return 0;
     }
 }
-/* By one part, unless that lately was not enough. */
-#define TALLY_EXPAND_GROUP(alone, order, count)                                                                       \
-    rough =                                                                                                           \
-        rough && expand_group(is_f64, kind, products, x, y, &group, alone, order, count, batch, first, second, 0, 1); \
-    if (!rough)                                                                                                       \
-        expand_group(is_f64, kind, products, x, y, &group, alone, order, count, batch, first, second, scaled,         \
-                     EXPANSION_PARTS);                                                                                \
-    else                                                                                                              \
-        batch->is_rough = 1;
 TALLY_INLINE TALLY_TARGET int expand_batch(const int is_f64, const int kind, const int products, const void *x,
                                            const void *y, int64_t apart, tally__batch *batch, tally__parts first,
                                            tally__parts second, const int scaled) {
+    const expansion_work work = {
+        .x = x, .y = y, .batch = batch, .of_terms = first, .of_products = kind == NO_TERM ? first : second};
     int32_t order[TALLY_BATCH_MOST];
     expansion_group group;
     const int parts = EXPANSION_PARTS + scaled,
               few = scaled ? 0 : take_few_terms(is_f64, kind, products, x, y, apart, batch, first, second);
-    bool rough = !is_f64 && !scaled && batch->may_be_rough;
+    bool rough = !is_f64 && !scaled && batch->may_be_rough; /* until it was not enough */
     int last = batch->count;
     if (few > 0) return few;
     if (batch->shortest < batch->longest)
@@ -468,14 +492,12 @@ TALLY_INLINE TALLY_TARGET int expand_batch(const int is_f64, const int kind, con
             if (products && kind != NO_TERM) second[p][s] = 0;
         }
     for (; apart == 1 && is_better_alone(batch, order, last); last--) {
-        const int s = order[last - 1];
-        open_alone(&group, batch->places[s], batch->lengths[s]);
-        TALLY_EXPAND_GROUP(1, order + last - 1, 1)
+        open_alone(&group, batch, order + last - 1);
+        rough = expand_group(is_f64, kind, products, scaled, &work, &group, 1, rough);
     }
     for (int at = 0; at < last; at += EXPANSION_GROUP) {
-        const int count = last - at < EXPANSION_GROUP ? last - at : EXPANSION_GROUP;
-        open_group(&group, batch, apart, order + at, count);
-        TALLY_EXPAND_GROUP(0, order + at, count)
+        open_group(&group, batch, apart, order + at, last - at < EXPANSION_GROUP ? last - at : EXPANSION_GROUP);
+        rough = expand_group(is_f64, kind, products, scaled, &work, &group, 0, rough);
     }
     return parts;
 }
