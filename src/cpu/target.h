@@ -27,7 +27,7 @@
 #endif
 
 #if TALLY_HAS_F16C /* in place of <immintrin.h>, which takes a third of a second to read */
-typedef short tally__eight_f16 __attribute__((vector_size(16), aligned(2), may_alias));
+typedef short tally__eight_f16 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef float tally__eight_f32 __attribute__((vector_size(32), may_alias));
 #endif
 
