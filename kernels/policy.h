@@ -140,21 +140,21 @@
 #define TALLY_IS_PLAIN                                                                                       \
     (TALLY_IS_EXACT && TALLY_EXPANSIONS && !TALLY_EXPANSION_PARTS && TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && \
      !TALLY_HAS_KEYS)
-/* Of f64: two sums, and an anchor between them (segments/anchored.h). */
+/* Of f64: two sums, and an anchor between them (shared/anchored.h). */
 #define TALLY_IS_ANCHORED (TALLY_IS_PLAIN && TALLY_IS_F64)
 /* Of narrower floats: their sum in f64, and their range, which tells whether all additions were exact. */
 #define TALLY_IS_NARROW_SUM (TALLY_IS_PLAIN && !TALLY_IS_F64)
 
 /* ---- segments in shared memory ---- */
 
-/* Some lanes fold a segment, vector by vector (segments/shared_parts.h). */
+/* Some lanes fold a segment, vector by vector (shared/parts.h). */
 #define TALLY_IN_PARTS \
     (TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !TALLY_IS_STRUCTURE && !TALLY_IS_USER)
-/* Any power of two of lanes may fold a segment, or search it (segments/shared_search.h): parts_node. */
+/* Any power of two of lanes may fold a segment, or search it (shared/search.h): parts_node. */
 #define TALLY_BY_LANES (TALLY_IN_PARTS || TALLY_HAS_INDEX)
 /* A value costs so much that segments had better meet others of about their length. */
 #define TALLY_IS_SORTED (TALLY_IN_PARTS && TALLY_HAS_SQUARES)
-/* Quarters of a warp have a leaf each (segments/shared_quarters.h). */
+/* Quarters of a warp have a leaf each (shared/quarters.h). */
 #define TALLY_BY_QUARTERS                                                                                          \
     (!TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && !TALLY_IS_STRUCTURE && \
      !TALLY_IS_USER)

@@ -6,7 +6,6 @@
 #include "operator_guards.h" /* of the operators' files: made by CMake */
 
 #undef TALLY_ACROSS_H
-#undef TALLY_ANCHORED_H
 #undef TALLY_ARG_H
 #undef TALLY_BATCH_H
 #undef TALLY_BITS_H
@@ -83,7 +82,8 @@
 #undef TALLY_ROWS_TASK_H
 #undef TALLY_RULER_H
 #undef TALLY_SEGMENT_VALUES_H
-#undef TALLY_SHARED_LEAF_H
+#undef TALLY_SHARED_ANCHORED_H
+#undef TALLY_SHARED_LEAVES_H
 #undef TALLY_SHARED_PARTS_H
 #undef TALLY_SHARED_QUARTERS_H
 #undef TALLY_SHARED_SEARCH_H

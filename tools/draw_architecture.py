@@ -49,7 +49,7 @@ KERNELS = [  # columns of the band beneath all: folders, and what they are
     ("operators exact", "one file each"),
     ("types accumulators device", "what all share"),
     ("order sums exact_sums", "one tree; exact sums"),
-    ("segments exact_segments rows features merge", "shapes of the data"),
+    ("shared segments exact_segments rows features merge", "shapes of the data"),
     ("production", "GPU kernels"),
 ]
 

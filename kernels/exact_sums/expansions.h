@@ -13,7 +13,7 @@
 
 /* Sums alone, of more than a few values: of few (TALLY_EXPANSION_PARTS) the cost does not matter, and parts hold more.
  * Of narrow floats a column is their sum in f64 and their range, which tells whether all additions were exact. Of f64
- * it is two sums, with an anchor between them (segments/anchored.h). */
+ * it is two sums, with an anchor between them (shared/anchored.h). */
 #if TALLY_IS_PLAIN
 #if TALLY_IS_ANCHORED
 #define TALLY_PLAIN double

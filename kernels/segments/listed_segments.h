@@ -4,7 +4,7 @@
 #define TALLY_LISTED_SEGMENTS_H
 
 #include "segments/own_segments.h"
-#include "segments/shared_quarters.h"
+#include "shared/quarters.h"
 
 #if !TALLY_IS_SORTED
 

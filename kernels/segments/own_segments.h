@@ -7,7 +7,7 @@
 
 #include "order/nodes.h"
 #include "segments/chunks.h"
-#include "segments/shared_leaf.h"
+#include "shared/leaves.h"
 #include "segments/tile.h"
 
 /* ---- leaf by leaf, by all warps ---- */

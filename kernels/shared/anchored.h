@@ -1,7 +1,7 @@
 /* Sums of f64 in two doubles (exact_sums/width.h) by lanes. The anchor is guessed from a value of each lane. Where the
  * range of all values shows that the guess was wrong, they are added up again. */
-#ifndef TALLY_ANCHORED_H
-#define TALLY_ANCHORED_H
+#ifndef TALLY_SHARED_ANCHORED_H
+#define TALLY_SHARED_ANCHORED_H
 
 #include "accumulators/operator.h"
 #include "order/leaf.h"

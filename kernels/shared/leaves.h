@@ -1,15 +1,14 @@
 /* Leaves and short segments that lie in shared memory, side by side: by one thread, by 8 lanes, by a warp. The order
  * is that of docs/order.md; lanes have other columns than where a warp reads a leaf from memory (order/leaf.h):
  * neighbours, so that they use all banks. */
-#ifndef TALLY_SHARED_LEAF_H
-#define TALLY_SHARED_LEAF_H
+#ifndef TALLY_SHARED_LEAVES_H
+#define TALLY_SHARED_LEAVES_H
 
 #include "order/pairs.h"
-
-#include "segments/shared_parts.h"
-#include "segments/shared_quarters.h"
-#include "segments/shared_search.h"
-#include "segments/shared_values.h"
+#include "shared/parts.h"
+#include "shared/quarters.h"
+#include "shared/search.h"
+#include "shared/values.h"
 #if TALLY_IS_USER
 #include "order/user_fold.h"
 #endif

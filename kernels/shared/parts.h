@@ -4,8 +4,8 @@
 #define TALLY_SHARED_PARTS_H
 
 #include "order/fold.h"
-#include "segments/anchored.h"
-#include "segments/shared_values.h"
+#include "shared/anchored.h"
+#include "shared/values.h"
 
 #if TALLY_IN_PARTS
 /* How lanes look at values: at first, and once more for anchored sums whose anchor was not right. */

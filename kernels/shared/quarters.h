@@ -7,7 +7,7 @@
 #define TALLY_SHARED_QUARTERS_H
 
 #include "order/fold.h"
-#include "segments/shared_values.h"
+#include "shared/values.h"
 
 enum {
     quarter = 8, /* lanes */

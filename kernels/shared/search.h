@@ -1,10 +1,10 @@
 /* argmin and argmax of values that lie in shared memory. A lane reads its parts of 16 bytes once, in order, and keeps
  * the best value and the part that it was in; the place in the part is looked up at the end. A part of
- * segments/shared_leaf.h, in place of its columns, which read twice. */
+ * shared/leaves.h, in place of its columns, which read twice. */
 #ifndef TALLY_SHARED_SEARCH_H
 #define TALLY_SHARED_SEARCH_H
 
-#include "segments/shared_values.h"
+#include "shared/values.h"
 
 #if TALLY_HAS_INDEX
 

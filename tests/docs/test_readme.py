@@ -23,8 +23,9 @@ def test_front_page_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
+KERNELS = "accumulators order exact_sums shared segments exact_segments rows production".split()
 FOLDERS = "bench bench/cells bench/gpu tests/unit tools src src/cpu src/cuda src/simt".split() + [
-    f"kernels/{name}" for name in "accumulators production order exact_sums segments exact_segments rows".split()]
+    f"kernels/{name}" for name in KERNELS]
 KINDS = r"c|h|py|sh|cpp|cu|cuh"
 SOURCES = [path for top in "bench gallery include kernels python src tests tools".split()
            for path in (ROOT / top).rglob("*.*")]

@@ -160,7 +160,7 @@ static void compare_lengths(const subject *s, const int64_t *lengths, int kinds,
     compare_device(&p, TALLY_OFFSETS, trial % 2 ? TALLY_I64 : TALLY_I32, trial);
 }
 
-/* Longer segments of a leaf in order, by quarters of a warp (segments/shared_quarters.h). The values are of one size
+/* Longer segments of a leaf in order, by quarters of a warp (shared/quarters.h). The values are of one size
  * and either sign: each addition rounds, so that the order shows. */
 static void put_rounding(tally_type type, char *to, uint64_t *random) {
     const uint64_t sign = (uint64_t)random_below(random, 2), low = (uint64_t)random_below(random, (int64_t)1 << 52);
