@@ -34,11 +34,11 @@ typedef struct device_entry {
     bool is_open;
     kernel_entry *kernels;
     scratch_entry *scratch;
-    scratch_entry *captured; /* of launches in graphs: there may be thousands, among which nothing is looked up */
+    scratch_entry *captured; /* that graphs use: there may be thousands, and none is ever looked up */
 } device_entry;
 
-/* By platform (NVIDIA's first) and ordinal. Whoever reads or changes the lists holds the lock; a kernel is compiled
- * outside it. */
+/* By platform (NVIDIA's first) and ordinal. Whoever reads or changes the lists holds the lock. Kernels are compiled
+ * without it. */
 static device_entry devices[2][MOST_DEVICES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -77,7 +77,7 @@ static tally_status retain(device_entry *entry, const tally__platform *platform,
     TALLY_TRY(ask(gpu, TALLY_CU_DEVICE_SHARED_OPT_IN, "tell its shared memory", &shared));
     gpu->shared_bytes = shared;
     gpu->sm = 10 * major + minor;
-    /* With one buffer a block does not copy a tile while it reduces another. */
+    /* With two buffers a block copies the next tile while it reduces one. */
     gpu->tile_buffers = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_BUFFERS : 1;
     TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later",
                 ordinal, major, minor);
@@ -109,7 +109,7 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 
 /* ---- kernels ---- */
 
-/* Whether the unit of a kernel is that of the spec and form. */
+/* Whether this is the unit of that spec and form. */
 static bool is_of_spec(const tally__unit *unit, const tally__spec *spec, tally__form form) {
     if (unit->form != form || tally__is_general(form)) return unit->form == form;
     if (spec->user != NULL) return unit->kernel == TALLY_USERS && strcmp(unit->user_key, spec->user->key) == 0;
@@ -146,7 +146,7 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
             driver,
             driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)loaded->shared_bytes),
             "give a kernel shared memory"));
-    /* Some devices give shared memory to one block alone if they are not asked. */
+    /* Unless they are asked for more, some devices set aside shared memory for one block only. */
     if (unit->form == TALLY_FORM_FLAT || unit->form == TALLY_FORM_PREFIX || unit->form == TALLY_FORM_WIDE)
         TALLY_TRY(tally__gpu_check(driver,
                                    driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100),
@@ -176,7 +176,7 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
     TALLY_CHECK(entry != NULL, NO_MEMORY, "no memory for a kernel's description");
     status = tally__unit_of(spec, form, &entry->unit);
     if (status == TALLY_OK) status = load(gpu, entry);
-    entry->unit.user_text = NULL; /* the context's, which may go */
+    entry->unit.user_text = NULL; /* belongs to a context, which may be closed before the kernel is unloaded */
     if (status != TALLY_OK) {
         unload(gpu, entry);
         return status;
@@ -188,13 +188,13 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
         entry->next = device->kernels;
         device->kernels = entry;
     } else
-        *loaded = first->loaded; /* another thread was faster */
+        *loaded = first->loaded; /* another thread has loaded it meanwhile */
     pthread_mutex_unlock(&lock);
     if (first != NULL) unload(gpu, entry);
     return TALLY_OK;
 }
 
-/* What is missing, in *places; of one alone there is nothing to prepare. */
+/* Which of the wanted kernels are not loaded: their numbers, in `places`. Returns how many. */
 static int list_missing(const tally__gpu *gpu, const tally__want *wants, int count, int *places) {
     const device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
     int missing = 0;
@@ -210,7 +210,7 @@ tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int c
     const int missing = list_missing(gpu, wants, count, places);
     tally_status status = TALLY_OK;
     tally__unit *units;
-    if (missing < 2) return TALLY_OK;
+    if (missing < 2) return TALLY_OK; /* one alone gains nothing by being compiled ahead */
     units = malloc((size_t)missing * sizeof *units);
     TALLY_CHECK(units != NULL, NO_MEMORY, "no memory for the descriptions of %d kernels", missing);
     if (threads <= 0) threads = tally__pool_threads();
@@ -234,7 +234,8 @@ static tally__scratch lay_out(tally__cu_address memory, bool is_captured) {
     return scratch;
 }
 
-/* Memory that is 0. While a stream is captured nothing may wait for it: a stream of our own clears the memory. */
+/* Allocates scratch memory and clears it, on a stream of its own: the caller's may be captured, and then nothing may
+ * wait for it. */
 static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
     const tally__driver *driver = gpu->driver;
     tally__cu_stream stream = NULL;
@@ -252,12 +253,12 @@ static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
         if (stream != NULL) driver->stream_destroy(stream);
         if (status != TALLY_OK) driver->release(entry->memory);
     }
-    driver->capture_mode(&mode); /* as it was */
+    driver->capture_mode(&mode); /* back to what it was */
     return status;
 }
 
-/* Memory of the caller's is cleared where a launch with it is put, once: a note says that it was. A capture only puts
- * down that it will be, at each launch of the graph, so none is taken then. */
+/* Scratch memory of the caller's is cleared on the stream of the first launch that uses it. An entry notes that it was.
+ * A capture gets no entry: the graph clears the memory each time that it is launched. */
 static tally_status use_given(device_entry *device, const scratch_entry *fresh, bool is_captured, size_t given_bytes,
                               tally__scratch *scratch) {
     const tally__driver *driver = device->gpu.driver;
@@ -289,6 +290,31 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
     return status;
 }
 
+/* Makes the memory that `fresh` describes, and an entry for it at the head of the list. */
+static tally_status add_scratch(const tally__gpu *gpu, scratch_entry **list, scratch_entry *fresh,
+                                scratch_entry **entry) {
+    scratch_entry *added = malloc(sizeof *added);
+    TALLY_CHECK(added != NULL, NO_MEMORY, "no memory for a note on scratch memory");
+    const tally_status status = make_scratch(gpu, fresh);
+    if (status != TALLY_OK) {
+        free(added);
+        return status;
+    }
+    *added = *fresh;
+    added->next = *list;
+    *list = *entry = added;
+    return TALLY_OK;
+}
+/* Gives the entry larger memory, when what still uses the smaller one is done. */
+static tally_status grow_scratch(const tally__gpu *gpu, scratch_entry *entry, scratch_entry *fresh) {
+    TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_wait(entry->stream), "finish its work"));
+    TALLY_TRY(make_scratch(gpu, fresh));
+    gpu->driver->release(entry->memory);
+    entry->memory = fresh->memory;
+    entry->node_bytes = fresh->node_bytes;
+    return TALLY_OK;
+}
+
 tally_status tally__gpu_scratch(tally__gpu *gpu, const void *context, tally__cu_stream stream, tally__scratch_use use,
                                 size_t node_bytes, tally__cu_address given, size_t given_bytes,
                                 tally__scratch *scratch) {
@@ -304,7 +330,6 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *context, tally__cu_
     TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_capturing(stream, &capture),
                                "tell whether the stream is captured"));
     const bool is_captured = capture != TALLY_CU_CAPTURE_NONE;
-    scratch_entry **list = is_captured ? &device->captured : &device->scratch;
     if (given != 0) return use_given(device, &fresh, is_captured, given_bytes, scratch);
     for (fresh.node_bytes = 1 << 20; fresh.node_bytes < node_bytes;) fresh.node_bytes *= 2;
     pthread_mutex_lock(&lock);
@@ -312,32 +337,17 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *context, tally__cu_
     while (entry != NULL &&
            (entry->context != context || entry->stream != stream || entry->use != use || entry->is_given))
         entry = entry->next;
-    if (entry != NULL && entry->node_bytes < node_bytes) { /* outgrown: what still uses it is awaited */
-        status = tally__gpu_check(gpu->driver, gpu->driver->stream_wait(stream), "finish its work");
-        if (status == TALLY_OK) status = make_scratch(gpu, &fresh);
-        if (status == TALLY_OK) {
-            gpu->driver->release(entry->memory);
-            entry->memory = fresh.memory;
-            entry->node_bytes = fresh.node_bytes;
-        }
-    } else if (entry == NULL) {
-        entry = malloc(sizeof *entry);
-        status =
-            entry ? make_scratch(gpu, &fresh) : tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
-        if (status == TALLY_OK) {
-            *entry = fresh;
-            entry->next = *list;
-            *list = entry;
-        } else
-            free(entry);
-    }
+    if (entry == NULL)
+        status = add_scratch(gpu, is_captured ? &device->captured : &device->scratch, &fresh, &entry);
+    else if (entry->node_bytes < node_bytes)
+        status = grow_scratch(gpu, entry, &fresh);
     if (status == TALLY_OK) *scratch = lay_out(entry->memory, is_captured);
     pthread_mutex_unlock(&lock);
     return status;
 }
 
-/* Forgets the memory of a context, or of all with NULL: only what was given, or the library's own as well, for which
- * the device's context must be current. */
+/* Forgets the scratch memory of a context; NULL: of all. only_given: what callers gave. Else also releases the
+ * library's own, for which the device's context must be current. */
 static void forget_in(const device_entry *device, scratch_entry **place, const void *context, bool only_given) {
     while (*place != NULL) {
         scratch_entry *entry = *place;
@@ -358,7 +368,7 @@ void tally__gpu_forget(const tally__platform *platform, const void *context, boo
     pthread_mutex_lock(&lock);
     for (int d = 0; d < MOST_DEVICES; d++) {
         device_entry *device = &devices_of(platform)[d];
-        if (only_given) { /* which is not the GPU's to release */
+        if (only_given) { /* nothing is released: no device need be entered */
             forget_on(device, context, true);
             continue;
         }

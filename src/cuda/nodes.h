@@ -8,27 +8,30 @@
 /* What the tables of backends have as `nodes`. */
 extern const tally__gpu_nodes tally__cuda_nodes;
 
-/* Where nodes go: bytes from one to the next; and where behind each the number of its values goes, of nodes that are no
- * exact sums, or 0. */
+/* Bytes of status flags, with which scratch memory for nodes begins. */
+enum { TALLY_NODES_FLAGS = 64 };
+
+/* Where nodes go: the first one to `at`, each `apart` bytes behind the one before. count_at: how far behind a node the
+ * count of its values goes; 0 for nodes of exact sums, which have it inside. */
 typedef struct tally__nodes_to {
     tally__cu_address at;
     size_t apart, count_at;
 } tally__nodes_to;
 
-/* Puts the nodes of the call's input there, as they travel. Status flags of segments are or'ed to *flags on the device.
- * (TALLY_FOR_COPIES, TALLY_FOR_GROUPS) */
+/* Makes packed nodes of the call's input. *flags is set to status flags on the device, which kernels set. Scratch
+ * memory: TALLY_FOR_COPIES, TALLY_FOR_FEATURES and TALLY_FOR_GROUPS. (make_nodes.c) */
 tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, const tally__nodes_to *to,
                                  tally__cu_address *flags);
 
-/* Scratch memory for a launch of production/nodes.h for so many results, and `bytes` bytes at `more` (TALLY_FOR_NODES);
- * and its kernel, loaded. */
+/* The kernel of production/nodes.h, loaded, and scratch memory for a launch of it with so many results
+ * (TALLY_FOR_NODES). `more` has `bytes` bytes for the caller. */
 typedef struct tally__nodes_memory {
     tally__cu_address flags, copies, more;
     int64_t blocks;
     tally__loaded kernel;
 } tally__nodes_memory;
 tally_status tally__open_nodes_memory(tally__call *call, int64_t results, size_t bytes, tally__nodes_memory *memory);
-/* Launches it; *work says what of, and to where. */
+/* Launches that kernel on *work, whose flags, copies and greatest count this fills in. */
 tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_memory *memory, const tally_nodes_work *work);
 
 #endif
