@@ -25,8 +25,7 @@ bool tally__is_far(const tally__input *in, const tally__sink *sink) {
 
 tally_status tally__check_plan(const tally_plan *plan, const tally__backend *backend) {
     const tally_options made_for = {.backend = plan->backend};
-    TALLY_CHECK(tally__backend_of(&made_for) == backend, BAD_ARGUMENT,
-                "the plan was made ready for another backend than this");
+    TALLY_CHECK(tally__backend_of(&made_for) == backend, BAD_ARGUMENT, "the plan was made ready for another backend");
     return TALLY_OK;
 }
 

@@ -57,8 +57,8 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
     TALLY_CHECK((int)options->nan >= TALLY_NAN_PROPAGATE && options->nan <= TALLY_NAN_TOTAL, BAD_ARGUMENT,
                 "NaN policy %d is not propagate, skip or total", (int)options->nan);
     TALLY_CHECK(options->threads >= 0 && options->threads <= TALLY_MOST_THREADS, BAD_ARGUMENT,
-                "threads is %d: 0 for the default, or 1 to %d", options->threads, TALLY_MOST_THREADS);
-    TALLY_CHECK(options->ddof >= 0 && options->ddof <= TALLY_MOST_DDOF, BAD_ARGUMENT, "ddof is %d: 0 to %d",
+                "threads is %d; it may be 0, the default, or 1 to %d", options->threads, TALLY_MOST_THREADS);
+    TALLY_CHECK(options->ddof >= 0 && options->ddof <= TALLY_MOST_DDOF, BAD_ARGUMENT, "ddof is %d; it may be 0 to %d",
                 options->ddof, TALLY_MOST_DDOF);
     TALLY_CHECK((int)options->overflow >= TALLY_OVERFLOW_REFUSED && options->overflow <= TALLY_OVERFLOW_WRAPS,
                 BAD_ARGUMENT, "overflow %d is not TALLY_OVERFLOW_REFUSED or TALLY_OVERFLOW_WRAPS",
@@ -66,12 +66,12 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
     TALLY_CHECK((int)options->backend >= TALLY_BACKEND_AUTO && options->backend <= TALLY_BACKEND_SIMT, BAD_ARGUMENT,
                 "backend %d is unknown", (int)options->backend);
     TALLY_CHECK((options->scratch != NULL || options->scratch_bytes == 0) && (uintptr_t)options->scratch % 16 == 0,
-                BAD_ARGUMENT, "scratch is NULL with scratch_bytes of %zu, or no multiple of 16",
+                BAD_ARGUMENT, "scratch is NULL with scratch_bytes of %zu, or does not begin at a multiple of 16",
                 options->scratch_bytes);
     TALLY_CHECK(options->checked == 0 || options->checked == 1, BAD_ARGUMENT, "checked is %d, not 0 or 1",
                 options->checked);
     TALLY_CHECK(options->device >= 0, BAD_ARGUMENT, "device is %d: GPUs are counted from 0", options->device);
-    tally__forget(context, true); /* that memory is the caller's again */
+    tally__forget(context, true); /* the old scratch memory: the caller may free it now */
     context->options = *options;
     return TALLY_OK;
 }

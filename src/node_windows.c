@@ -26,7 +26,7 @@ static tally_status find_windows(const tally_context *context, tally_op op, tall
                                  const tally__backend **gpu) {
     TALLY_TRY(tally__specify(context, op, type, spec));
     TALLY_TRY(find_shape(spec, op, w));
-    TALLY_CHECK(w->numbers > 0, UNSUPPORTED, "nodes of %s have no windows: they are no sums of limbs", spec->name);
+    TALLY_CHECK(w->numbers > 0, UNSUPPORTED, "nodes of %s have no windows: only those of exact sums have", spec->name);
     TALLY_CHECK(count >= 0 && (uint64_t)count <= PTRDIFF_MAX / w->bytes, BAD_ARGUMENT, "the number of nodes is %lld",
                 (long long)count);
     TALLY_CHECK(count == 0 || (nodes != NULL && extents != NULL), BAD_ARGUMENT, "the nodes or their extents are NULL");
@@ -34,7 +34,7 @@ static tally_status find_windows(const tally_context *context, tally_op op, tall
     *gpu = tally__far_backend_of(&spec->options, nodes);
     TALLY_CHECK(*gpu != NULL || (!tally__lies_on_gpu(nodes) && !tally__lies_on_gpu(extents) &&
                                  tally__far_backend_of(&spec->options, extents) == NULL),
-                BAD_ARGUMENT, "nodes and extents lie in memory of one GPU, or both in the host's");
+                BAD_ARGUMENT, "nodes and extents must lie in memory of one GPU, or both in the host's");
     return TALLY_OK;
 }
 
@@ -74,7 +74,7 @@ static tally_status count_words(const tally__node_windows *s, int64_t count, con
     *words = count;
     for (int64_t i = 0; i < count * s->numbers; i++) {
         TALLY_CHECK(tally_is_extent(extents + i * TALLY_EXTENT, s->limbs[i % s->numbers]), BAD_STATE,
-                    "the extent of node %lld is none", (long long)(i / s->numbers));
+                    "the extent of node %lld is invalid", (long long)(i / s->numbers));
         *words += tally_extent_width(extents + i * TALLY_EXTENT);
     }
     return TALLY_OK;

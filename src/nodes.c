@@ -104,16 +104,16 @@ tally_status tally_reduce_node_pair(tally_context *context, tally_op op, tally_a
 
 /* ---- segments ---- */
 
-enum { LONG_BYTES = 1024 * 1024 }; /* a segment that is worth all threads */
+enum { LONG_BYTES = 1024 * 1024 }; /* of a segment that all threads share */
 
 typedef struct segments_job {
-    tally__spec alone; /* for one thread */
+    tally__spec alone; /* *spec, limited to one thread */
     const tally__spec *spec;
     const tally__input *in;
     const tally__parts *parts;
     unsigned char *nodes;
     tally__shares shares;
-    bool keeps_long; /* long segments wait for the end */
+    bool keeps_long; /* long segments come last, each by all threads */
 } segments_job;
 
 static bool waits(const segments_job *j, int64_t r) {
@@ -152,7 +152,7 @@ static void reduce_parts(segments_job *j) {
         if (waits(j, r)) reduce_part(j, j->spec, r);
 }
 
-/* Those that a GPU makes nodes of without the host's having looked at them, if they are such. */
+/* Sets what->segments if the GPU reads the segmentation itself, so that the host need not. */
 static tally_status find_far_segments(const tally__spec *spec, const tally__backend *gpu, int64_t values,
                                       const tally_segments *segments, tally__node_parts *what) {
     tally_segments seen = *segments;
@@ -164,8 +164,8 @@ static tally_status find_far_segments(const tally__spec *spec, const tally__back
     return plan != NULL ? tally__check_plan(plan, gpu) : TALLY_OK;
 }
 
-/* A GPU's nodes, for host memory, pass through memory of the GPU's. What kernels find is reported: the call waits
- * anyway. */
+/* Values on a GPU, nodes in host memory: the GPU makes the nodes in memory of its own, and they are copied. As the
+ * call waits for that, it also reports what kernels find wrong. */
 static tally_status reduce_through_gpu(const tally__backend *gpu, const tally__spec *spec, const tally__input *in,
                                        const tally__node_parts *what, void *nodes) {
     const size_t bytes = (size_t)what->results * spec->kernel->node_bytes;
@@ -179,7 +179,7 @@ static tally_status reduce_through_gpu(const tally__backend *gpu, const tally__s
     return status == TALLY_OK ? released : status;
 }
 
-/* far: the GPU that values lie on; gpu: that nodes lie on; or NULL. */
+/* far: the GPU that the values lie on, or NULL; gpu: the one that the nodes lie on, or NULL. */
 static tally_status reduce_anywhere(const tally__spec *spec, const tally__input *in, const tally__node_parts *what,
                                     const tally__backend *far, const tally__backend *gpu, void *nodes, size_t space) {
     TALLY_TRY(check_space(spec, what->results, nodes, space));
@@ -241,16 +241,16 @@ struct nodes_job {
     const tally__spec *spec;
     void (*one)(nodes_job *, int64_t i);
     int64_t count;
-    unsigned char *into;       /* that are changed */
-    const unsigned char *from; /* that are read */
+    unsigned char *into;       /* nodes that are changed */
+    const unsigned char *from; /* nodes that are only read */
     const int64_t *by;
     const tally__sink *sink;
     tally__shares shares;
     _Atomic int flags;
-    _Atomic int64_t bad; /* a node that is damaged, or -1 */
+    _Atomic int64_t bad; /* the number of a damaged node, or -1 */
 };
 
-/* Unpacks node i; what a node says of itself is not believed further than sums of it are safe. */
+/* Unpacks node i. A count that could overflow when counts are added up is damage: the node is taken as empty. */
 static void open_node(nodes_job *j, const unsigned char *nodes, int64_t i, tally__node *node) {
     const tally__kernel *kernel = j->spec->kernel;
     kernel->unpack_node(kernel, nodes + (size_t)i * kernel->node_bytes, node);
@@ -334,7 +334,7 @@ tally_status tally_shift_nodes(const tally_context *context, tally_op op, tally_
     const tally__backend *gpu;
     TALLY_TRY(specify(context, op, type, &spec));
     TALLY_TRY(check_nodes(&spec, count, nodes));
-    TALLY_CHECK(by != NULL || count == 0, BAD_ARGUMENT, "it is not said by how much the indices move");
+    TALLY_CHECK(by != NULL || count == 0, BAD_ARGUMENT, "tally_shift_nodes needs the numbers by which indices move");
     TALLY_TRY(find_gpu_of_nodes(&spec, nodes, &gpu));
     if (gpu != NULL)
         return count == 0 || !tally__gives_index(op) ? TALLY_OK : gpu->nodes->shift(&spec, count, nodes, by);
@@ -385,6 +385,6 @@ tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally
     tally__sink packed;
     TALLY_TRY(tally__check_output(&spec, &out, count, &packed));
     TALLY_CHECK(far == NULL || sink.stride == packed.stride, UNSUPPORTED,
-                "results of nodes lie side by side in GPU memory, not %lld bytes apart", (long long)sink.stride);
+                "results of nodes must lie side by side in GPU memory, not %lld bytes apart", (long long)sink.stride);
     return finish(&spec, count, nodes, &sink, far);
 }

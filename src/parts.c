@@ -3,7 +3,7 @@
 
 #include "plan.h"
 
-/* An index of a GPU's, `entries` of them, copied to host memory that the parts have. */
+/* An index of `entries` entries in GPU memory is copied to host memory, *copy, which the parts own. */
 static tally_status fetch_index(const tally_context *context, tally_type type, int64_t entries, const void **index,
                                 void **copy) {
     const size_t bytes = (size_t)entries * tally_type_size(type);

@@ -46,7 +46,7 @@ tally_status tally_plan_open(tally_context *context, tally_type type, int64_t va
     TALLY_CHECK(plan != NULL, BAD_ARGUMENT, "tally_plan_open needs a place for the plan");
     *plan = NULL;
     TALLY_CHECK(values >= 0, BAD_ARGUMENT, "the number of values is %lld", (long long)values);
-    TALLY_CHECK(type == TALLY_STRUCT || tally_type_size(type) > 0, BAD_TYPE, "type %d is no type of values", (int)type);
+    TALLY_CHECK(type == TALLY_STRUCT || tally_type_size(type) > 0, BAD_TYPE, "type %d is unknown", (int)type);
     TALLY_CHECK(segments.kind != TALLY_PLANNED, BAD_ARGUMENT,
                 "a plan is made of offsets, lengths, begins and ends, ids or rows, not of a plan");
     TALLY_CHECK(segments.kind == TALLY_ROWS || segments.inner <= 1, BAD_ARGUMENT,

@@ -129,7 +129,7 @@ static bool start(team *t) {
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
 #endif
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the caller's threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the caller's threads shall get all signals */
     const int error = pthread_create(&thread, &attributes, live, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);

@@ -14,7 +14,7 @@ static tally_status check_index(const tally_segments *segments, const void *inde
 }
 
 tally_status tally__check_segments(const tally_segments *segments, int64_t values, int64_t *results) {
-    if (segments->kind == TALLY_PLANNED) { /* it was checked */
+    if (segments->kind == TALLY_PLANNED) { /* the plan was checked when it was made */
         const int64_t count = segments->plan->segments.count, inner = tally__features(segments);
         TALLY_CHECK(!__builtin_mul_overflow(count, inner, results), BAD_ARGUMENT,
                     "%lld segments of %lld features are more than memory has room for", (long long)count,
@@ -46,7 +46,7 @@ tally_status tally__check_segments(const tally_segments *segments, int64_t value
                 "%lld segments of %lld features are more than memory has room for", (long long)segments->count,
                 (long long)inner);
     TALLY_CHECK(segments->index_type == TALLY_I32 || segments->index_type == TALLY_I64, BAD_ARGUMENT,
-                "the index of segments is i32 or i64");
+                "the index of segments must be i32 or i64");
     TALLY_CHECK(segments->count < INT64_MAX / 16, BAD_ARGUMENT,
                 "the index of the segments reaches beyond the end of memory");
     TALLY_TRY(check_index(segments, segments->index,
@@ -67,7 +67,7 @@ tally_status tally__look_behind_plan(tally_segments *segments, int64_t values, c
     if (segments->kind != TALLY_PLANNED) return TALLY_OK;
     *plan = segments->plan;
     TALLY_CHECK(segments->index_type == TALLY_NATURAL && segments->count == 0, BAD_ARGUMENT,
-                "the segments of a plan are what tally_planned gives");
+                "segments of a plan are made with tally_planned");
     TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the segments is NULL");
     TALLY_CHECK((*plan)->segments.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT,
                 "rows have no features: see tally_rows");
@@ -89,7 +89,7 @@ bool tally__part_input(const tally__parts *parts, const tally__spec *spec, const
     if (parts->groups != NULL && parts->groups->order != NULL) return false;
     *part = (tally__input){
         in->x, in->y, in->x_stride * parts->inner, in->y_stride * parts->inner, tally__part_length(parts, r), false};
-    if (part->count > 0) { /* of no values there need not be an address */
+    if (part->count > 0) { /* else x may be NULL */
         part->x += at * in->x_stride;
         part->y += at * in->y_stride;
     }

@@ -233,7 +233,7 @@ static tally__input raw_input(const tally_state *s, const tally__raw *raw) {
 /* `later` begins where `into` ends: its head fills the open leaf, its rungs climb, its tail is the tail. */
 static void append(tally_state *into, const tally_state *later) {
     tally__input head = raw_input(later, &later->head), tail = raw_input(later, &later->tail);
-    (void)push_values(into, NULL, &head); /* the host's own do not fail */
+    (void)push_values(into, NULL, &head); /* cannot fail: the values are in host memory */
     for (int i = 0; i < later->rung_count; i++) {
         climb(into, later->rungs[i].rank, &later->rungs[i].storage.node);
         into->end += leaf_of(into) << later->rungs[i].rank;
@@ -299,7 +299,7 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
                 (long long)state->first);
     spec = state->spec;
     tally__aim(&spec, out.type);
-    out.stride = 0; /* of one result none is needed: the sink's is then its size */
+    out.stride = 0; /* one result needs none; 0 makes the sink's stride the size of a result */
     TALLY_TRY(tally__check_output(&spec, &out, 1, &sink));
     far = tally__far_backend_of(&spec.options, sink.data);
     TALLY_CHECK(far != NULL || !tally__lies_on_gpu(sink.data), BAD_ARGUMENT,

@@ -87,7 +87,7 @@ tally_status tally_state_save(const tally_state *state, void *buffer, size_t cap
     memcpy(to, &h, sizeof h);
     to += sizeof h;
     memset(to, 0, kernel->node_bytes);
-    const tally__fpenv left = tally__fpenv_enter(); /* NaNs are looked at */
+    const tally__fpenv left = tally__fpenv_enter(); /* packing compares NaNs */
     if (!state->spec.order_shows) kernel->pack_node(kernel, &state->extra.node, to);
     to += kernel->node_bytes;
     for (int i = 0; i < state->rung_count; i++, to += rung_bytes(kernel->node_bytes)) {
@@ -148,7 +148,7 @@ static bool read_rungs(tally_state *s, const header *h, const unsigned char *fro
         if (rank < 0 || rank > 57 || rung->leaf != at || at % ((int64_t)1 << rank) != 0) return false;
         if ((int64_t)1 << rank > h->leaf_end - at) return false;
         if (i > 0 && rung[-1].rank == rank && (rung[-1].leaf >> rank & 1) == 0)
-            return false; /* would have been joined */
+            return false; /* two siblings: a state joins such a pair */
         rung->rank = (int32_t)rank;
         kernel->unpack_node(kernel, from + 16, &rung->storage.node);
         n = rung->storage.node.n;

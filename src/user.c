@@ -12,13 +12,11 @@
 #include "internal.h"
 
 enum {
-    BATCH = 16
-}; /* groups of seven whose accumulators a callback is given at a time: the bits do not depend on it */
-enum {
-    ACC_MOST = 64,
-    NODE_HEAD = 8,
-    PACKED_HEAD = 16
-}; /* a node is as device code has it; states keep a gap behind the count */
+    BATCH = 16,      /* groups of seven that a callback gets at a time; the bits do not depend on it */
+    ACC_MOST = 64,   /* bytes of an accumulator */
+    NODE_HEAD = 8,   /* the count in front of it, as in device code; */
+    PACKED_HEAD = 16 /* in saved states a gap follows the count */
+};
 _Static_assert(NODE_HEAD + ACC_MOST <= TALLY_ORDERED_NODE_BYTES, "a user's accumulator does not fit a node");
 
 static size_t node_size(size_t acc_size) { return (NODE_HEAD + acc_size + 15) / 16 * 16; }
@@ -119,7 +117,7 @@ static void user_merge(const tally__kernel *kernel, tally__node *node, const tal
 }
 
 static void user_shift(const tally__kernel *kernel, tally__node *node, int64_t by) {
-    (void)kernel, (void)node, (void)by; /* states of user operators are only ever joined where they meet */
+    (void)kernel, (void)node, (void)by; /* states of user operators merge in order alone: indices are right */
 }
 
 static void user_pack(const tally__kernel *kernel, const tally__node *node, unsigned char *bytes) {
@@ -141,7 +139,7 @@ static int user_finish(const tally__kernel *kernel, const tally__node *node, con
     memcpy(acc, acc_in(node), op->acc_size);
     if (op->finish == NULL) {
         memcpy(result, acc, kernel->result_bytes);
-        return 0; /* an identity is a result */
+        return 0; /* of no values it is the identity: never TALLY_EMPTY */
     }
     op->finish(out, acc, 1, op->user);
     memcpy(result, out, kernel->result_bytes);
@@ -261,7 +259,8 @@ static tally_status check_definition(const tally_context *context, const tally_o
                 definition->name);
     TALLY_CHECK(definition->identity != NULL, BAD_ARGUMENT, "%s has no identity", definition->name);
     TALLY_CHECK(definition->acc_size >= 1 && definition->acc_size <= ACC_MOST, BAD_ARGUMENT,
-                "%s has an accumulator of %zu bytes: 1 to %d", definition->name, definition->acc_size, ACC_MOST);
+                "%s has an accumulator of %zu bytes; it may have 1 to %d", definition->name, definition->acc_size,
+                ACC_MOST);
     return TALLY_OK;
 }
 

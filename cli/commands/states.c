@@ -41,7 +41,8 @@ static unsigned char *read_whole(input *in, size_t *size) {
 static bool load_state(tally_context *context, input *in, tally_state **state) {
     size_t size;
     if (!is_state(in)) {
-        return complain(in->name, "it is no saved state, as the first file is; tally OPERATOR FILE --save makes one");
+        return complain(in->name,
+                        "it is no saved state, but the first file is one; tally OPERATOR FILE --save makes one");
     }
     unsigned char *bytes = read_whole(in, &size);
     if (bytes == NULL) {

@@ -10,8 +10,8 @@
 typedef struct job {
     tally__panels panels;
     int64_t outer, length;
-    int64_t chunk, chunks; /* values of a chunk, chunks of the axis */
-    tally__node *nodes;    /* for each outer index, panel and chunk: width nodes (more than one chunk only) */
+    int64_t chunk, chunks; /* values in a chunk; chunks of the axis */
+    tally__node *nodes;    /* `width` nodes for each outer index, panel and chunk; NULL if there is one chunk */
     tally__shares shares;  /* what threads take in turn */
     _Atomic int flags;     /* TALLY_FLAG_... */
     _Atomic bool starved;
@@ -54,7 +54,7 @@ static void join_panel(job *j, const tally__workspace *w, int64_t k) {
     note(j, tally__finish_panel(&j->panels, w, &panel, nodes));
 }
 
-/* Takes shares with a workspace of the thread's own; without memory for it, all threads stop. */
+/* Takes shares of the job, with a workspace of the thread's own. If there is no memory for that, all threads stop. */
 static void take_shares(job *j, void (*take)(job *, const tally__workspace *, int64_t)) {
     tally__workspace w;
     int64_t share;
@@ -84,13 +84,14 @@ static tally_status take_tasks(job *j, int threads) {
 
 /* ---- small blocks: transposed in the cache, then segments like any other ---- */
 
-/* Outer indices that are transposed together. */
+/* How many outer indices are transposed together. */
 static int64_t blocks_together(const job *j) {
     const int64_t by_results = TALLY_RESULT_BATCH / j->panels.inner, by_values = 8192 / (j->length * j->panels.inner);
     return least(by_results > 0 ? by_results : 1, by_values > 0 ? by_values : 1);
 }
 
-/* `count` of them from outer index o on, by way of memory for their values, x then y, offsets and results. */
+/* Transposes `count` outer indices from o on, and reduces them. x has room for their values, and behind these for y's.
+ */
 static void take_block(job *j, int64_t o, int64_t count, char *x, char *y, const int64_t *offsets, char *buffer) {
     const tally__kernel *kernel = j->panels.spec->kernel;
     const int64_t block = j->length * j->panels.inner;
@@ -143,7 +144,7 @@ static tally_status take_blocks(job *j, int threads) {
 
 static void choose_chunks(job *j, int threads) {
     int64_t panels = j->outer * j->panels.count;
-    int64_t wanted = (8 * threads + panels - 1) / panels; /* a few tasks for each thread */
+    int64_t wanted = (8 * threads + panels - 1) / panels; /* eight tasks for each thread */
     j->chunk = j->panels.spec->kernel->leaf;
     while (j->length / j->chunk > wanted) j->chunk *= 2;
     j->chunks = j->length == 0 ? 1 : (j->length + j->chunk - 1) / j->chunk;

@@ -13,7 +13,8 @@ static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, 
     const tally__kernel *kernel = spec->kernel;
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__node_storage storage;
-    if (spec->exact && in->packed && in->count > 0 && in->count <= 4 * kernel->leaf) { /* no node of limbs for so few */
+    if (spec->exact && in->packed && in->count > 0 &&
+        in->count <= 4 * kernel->leaf) { /* no limbs to fill and read for so few */
         const int64_t offsets[2] = {0, in->count};
         report->flags = kernel->segments(kernel, in->x, in->y, in->count, offsets, 1, &spec->final, result);
         report->flags |= tally__store(spec, sink, 0, 1, result);

@@ -11,20 +11,20 @@
 #include "pool.h"
 
 enum { BUFFER_BYTES = 128 * 1024, PIECE_BYTES = 256 * 1024, LONG_BYTES = 1024 * 1024 };
-enum { ASIDE_BYTES = 128 }; /* so that features do not meet in the cache */
+enum { ASIDE_BYTES = 128 }; /* between features: else equal places of all of them would share cache lines */
 
 typedef struct job {
     const tally__spec *spec;
     const tally__input *in;
     const tally__grouping *g;
     const tally__sink *sink;
-    int64_t inner;           /* features */
-    int64_t capacity, apart; /* values of each that a buffer has room for; from one to the next */
-    bool wide;               /* there is no buffer: */
-    tally__panels panels;    /* vectors are reduced where they lie */
+    int64_t inner;           /* features of a vector */
+    int64_t capacity, apart; /* a buffer has room for `capacity` values of each feature, `apart` values apart */
+    bool wide;               /* wide vectors have no buffers: they */
+    tally__panels panels;    /* are reduced where they lie, in these panels */
     int64_t pieces, *begins;
     tally__shares shares;
-    char *buffers; /* of all threads */
+    char *buffers; /* of all threads, side by side */
     size_t buffer_bytes;
     _Atomic int64_t next_buffer;
     _Atomic int flags;
@@ -65,12 +65,12 @@ static void take_wide_pieces(void *of) {
 
 /* ---- short segments of few features ---- */
 
-/* Segments that follow one another, whose values are in a thread's buffer. */
+/* Consecutive segments whose values are in a thread's buffer, or go there next. */
 typedef struct batch {
     char *x, *y, *results;
-    int64_t first, count;                    /* segments */
-    int64_t run, run_length;                 /* the places of the last of their vectors, which are not copied yet */
-    int64_t offsets[TALLY_RESULT_BATCH + 1]; /* of each feature's values */
+    int64_t first, count;                    /* its segments */
+    int64_t run, run_length;                 /* the places of the last vectors, which are not copied yet */
+    int64_t offsets[TALLY_RESULT_BATCH + 1]; /* where each segment begins among the values of a feature */
 } batch;
 
 static void copy_run(const job *j, batch *b) {
@@ -80,7 +80,7 @@ static void copy_run(const job *j, batch *b) {
     b->run_length = 0;
 }
 
-/* Results of one feature go to every inner-th place. */
+/* Copies results of one feature to every inner-th place. */
 static void spread_results(const char *from, int64_t count, size_t bytes, int64_t inner, char *to) {
 #define TALLY_SPREAD(size) \
     for (int64_t i = 0; i < count; i++) memcpy(to + i * inner * (int64_t)(size), from + i * (int64_t)(size), size)
@@ -141,7 +141,7 @@ static void take_pieces(void *of) {
     }
 }
 
-/* Segments in pieces of equal work: of values, and of results, each of which counts like a few. */
+/* Divides segments into pieces of equal work. A result counts like a few values. */
 static tally_status divide_pieces(job *j, double work) {
     const double each = work / (double)j->pieces;
     const int64_t bytes = (int64_t)j->spec->kernel->value_bytes * j->spec->inputs;
@@ -185,7 +185,7 @@ static tally_status reduce_short(job *j, double work, int threads) {
 
 /* ---- long segments ---- */
 
-/* Scattered vectors of few features are copied, one feature after the other. */
+/* Reduces a long segment whose vectors are scattered and have few features: by a copy, one feature after the other. */
 static tally_status reduce_copy(job *j, int64_t s, const tally__sink *sink, tally__report *report) {
     const int64_t length = length_of(j, s), bytes = (int64_t)j->spec->kernel->value_bytes;
     const size_t size = (size_t)(length * j->inner * bytes);
@@ -201,7 +201,7 @@ static tally_status reduce_copy(job *j, int64_t s, const tally__sink *sink, tall
     return status;
 }
 
-/* Others are the rows of an array of their own. */
+/* Reduces any other long segment as rows of an array. */
 static tally_status reduce_rows(job *j, int64_t s, const tally__sink *sink, tally__report *report) {
     const int64_t at = j->g->begins[s], length = length_of(j, s);
     const tally_segments rows = tally_rows(1, length, j->inner);
@@ -229,7 +229,7 @@ static tally_status reduce_long(job *j, int64_t s) {
 tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in, const tally__grouping *g,
                                 int64_t inner, const tally__sink *sink, tally__report *report) {
     const int64_t bytes = (int64_t)spec->kernel->value_bytes;
-    if (inner == 1 && g->order == NULL && g->ends == g->begins + 1) { /* numbers that follow one another */
+    if (inner == 1 && g->order == NULL && g->ends == g->begins + 1) { /* plain segments, one behind the other */
         const tally_segments segments = tally_offsets(g->begins, TALLY_I64, g->count);
         return tally__cpu_ragged(spec, in, &segments, sink, report);
     }

@@ -51,7 +51,7 @@ static int isa_level(void) {
 
 const char *tally_cpu_isa(void) {
 #if defined(__aarch64__)
-    return "neon"; /* the baseline of this machine */
+    return "neon"; /* the baseline of AArch64 */
 #else
     return level_names[isa_level()];
 #endif

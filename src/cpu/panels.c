@@ -5,8 +5,8 @@
 
 enum {
     LEVELS = 48,
-    CACHE_BYTES = 192 * 1024, /* lanes of a panel */
-    /* With copies: what stays in the first cache, and what is worth it for a KB of each row. */
+    CACHE_BYTES = 192 * 1024, /* of lanes in a panel */
+    /* Where values are copied, a panel stays in the first cache, or is larger, so that rows have PIECE_BYTES. */
     NEAR_BYTES = 96 * 1024,
     COPIES_BYTES = 384 * 1024,
     PIECE_BYTES = 1024,
@@ -15,7 +15,7 @@ enum {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Results for which `bytes` suffice. */
+/* How many results `bytes` suffice for, in whole vectors. */
 static int64_t results_in(int64_t bytes, int64_t each) { return bytes / each / 64 * 64; }
 
 void tally__divide_panels(tally__panels *p) {
@@ -35,7 +35,7 @@ void tally__divide_panels(tally__panels *p) {
     if (width < 64) width = 64;
     p->width = least(width, p->inner);
     p->count = (p->inner + p->width - 1) / p->width;
-    width = (p->width + 63) / 64 * 64; /* copies have whole vectors */
+    width = (p->width + 63) / 64 * 64; /* rows of copies end with a whole vector */
     const int64_t all = lanes * width < kernel->least_lanes ? kernel->least_lanes : lanes * width;
     p->scratch_bytes =
         (size_t)all * kernel->row_bytes + (size_t)(copied * width) + kernel->rows_scratch + TALLY_ROWS_SLACK;
@@ -74,7 +74,7 @@ void tally__close_workspace(const tally__panels *p, tally__workspace *w) {
 
 /* ---- trees ---- */
 
-/* Numbers of the vector at a place. */
+/* Copies numbers of the vector at a place. */
 static void copy_vector(const tally__panels *p, int64_t place, int64_t column, int64_t width, char *x, char *y) {
     const int64_t vector = p->order != NULL ? p->order[place] : place;
     const int64_t bytes = (int64_t)p->spec->kernel->value_bytes, first = vector * p->inner + column;
@@ -95,7 +95,8 @@ static void ask_for_vector(const tally__panels *p, int64_t place, int64_t column
     }
 }
 
-/* `rows` rows of a panel as kernels can read them: in place, or copied together (then *stride is the width). */
+/* Makes `rows` rows of a panel readable for kernels: where they lie, or copied side by side; then *stride is the
+ * width. */
 static void reach(const tally__panels *p, const tally__workspace *w, const tally__panel *panel, int64_t at,
                   int64_t rows, const char **x, const char **y, int64_t *stride) {
     const int64_t bytes = (int64_t)p->spec->kernel->value_bytes, width = panel->width;
@@ -115,7 +116,7 @@ static void reach(const tally__panels *p, const tally__workspace *w, const tally
     *stride = width;
 }
 
-/* The nodes of a panel join those of level k, which come before them. */
+/* Merges the nodes of a panel into those of level k, which come before them. */
 static void lift_panel(const tally__kernel *kernel, const tally__workspace *w, int k, int64_t width) {
     for (int64_t i = 0; i < width; i++) {
         tally__node *earlier = tally__node_at(kernel, w->levels, k * width + i),
@@ -129,7 +130,7 @@ int tally__panel_tree(const tally__panels *p, const tally__workspace *w, const t
                       int64_t n) {
     const tally__kernel *kernel = p->spec->kernel;
     const int64_t width = panel->width;
-    const bool many = are_read_in_place(p) && kernel->rows_most > 0; /* workspaces hold copies of one leaf */
+    const bool many = are_read_in_place(p) && kernel->rows_most > 0; /* else copies have room for one leaf */
     const int64_t most = many ? kernel->rows_most : kernel->leaf;
     const char *x, *y;
     int64_t stride, leaves = 0;
@@ -142,7 +143,7 @@ int tally__panel_tree(const tally__panels *p, const tally__workspace *w, const t
         flags |= kernel->rows(kernel, x, y, rows, stride, width, at + done, &p->spec->final, w->lanes, w->node, NULL);
         done += rows;
         if (done == n) break;
-        if (!p->spec->order_shows && leaves > 0) { /* one level will do */
+        if (!p->spec->order_shows && leaves > 0) { /* no tree: all go to level 0 */
             lift_panel(kernel, w, 0, width);
             leaves = 0;
         } else
@@ -172,7 +173,7 @@ int tally__reduce_panel(const tally__panels *p, const tally__workspace *w, const
         const int flags = tally__panel_tree(p, w, panel, 0, n);
         return flags | tally__finish_panel(p, w, panel, w->node);
     }
-    /* one leaf: its results can be made in the output itself */
+    /* one leaf: results are written to the output at once */
     const tally__sink *sink = p->sink;
     char *const results = sink->direct ? sink->data + panel->first * sink->stride : w->results;
     reach(p, w, panel, 0, n, &x, &y, &stride);

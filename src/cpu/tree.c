@@ -27,7 +27,7 @@ static void run_strided(const tally__spec *spec, const tally__input *in, int64_t
     const tally__kernel *kernel = spec->kernel;
     _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
     tally__node_storage leaf;
-    tally__ordered_storage level[64]; /* where order cannot show, only the first is used, and is in `node` */
+    tally__ordered_storage level[64]; /* where order cannot show there is only one level, and it is in `node` */
     int64_t leaves = 0;
     kernel->give_nothing(kernel, node);
     for (int64_t at = 0; at < n; at += kernel->leaf, leaves++) {
@@ -60,8 +60,8 @@ void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t c
                                 tally__node_at(kernel, nodes, (i + apart) * step));
 }
 
-/* The values of one chunk: 2^k leaves, so that a chunk is a subtree; few enough chunks that their nodes are small
- * change, enough that threads share them evenly. Where order cannot show, each thread has one. */
+/* How many values a chunk has: 2^k leaves, so that it is a subtree. There are enough chunks to share evenly, and few
+ * enough that joining their nodes costs little. Where order cannot show, each thread gets one chunk. */
 static int64_t chunk_length(const tally__spec *spec, int64_t n, int threads) {
     int64_t leaf = spec->kernel->leaf, chunk = leaf;
     if (!spec->order_shows) return (n / threads / leaf + 1) * leaf;
@@ -69,7 +69,7 @@ static int64_t chunk_length(const tally__spec *spec, int64_t n, int threads) {
     return chunk;
 }
 
-/* Chunks of one tree, and what they come to. */
+/* Chunks of one tree, and the node of each. */
 typedef struct forest {
     const tally__spec *spec;
     const tally__input *in;
@@ -94,7 +94,7 @@ void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t be
     int64_t chunk = chunk_length(spec, n, threads), chunks = (n + chunk - 1) / chunk;
     tally__node *nodes = NULL;
     if (threads > 1 && chunks > 1) nodes = tally__allocate(&spec->allocator, (size_t)chunks * kernel->node_size);
-    if (nodes == NULL) { /* also without memory: one thread needs none */
+    if (nodes == NULL) { /* or there is no memory for nodes: one thread needs none */
         tally__cpu_run(spec, in, begin, n, first, node);
         return;
     }

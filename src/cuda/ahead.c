@@ -11,7 +11,7 @@
 #include "fpenv.h"
 
 enum {
-    STACK_BYTES = 16 << 20, /* twice what a process' first thread has, where most programs compile */
+    STACK_BYTES = 16 << 20, /* the first thread of a process, by which most programs compile, has half as much */
     MOST_HELPERS = 255
 };
 
@@ -20,7 +20,7 @@ typedef struct batch {
     const tally__unit *units;
     int count, sm;
     _Atomic int next;
-    pthread_mutex_t lock; /* of what follows: the first of those units that failed, and of how */
+    pthread_mutex_t lock; /* for what follows: which unit failed first, and how */
     int failed;
     tally_status status;
     char sentence[512];
@@ -44,14 +44,14 @@ static void make_some(batch *b) {
 }
 
 static void *help(void *argument) {
-    (void)tally__fpenv_enter(); /* a compiler computes, too */
+    (void)tally__fpenv_enter(); /* NVRTC folds constants: it must not do so in the caller's rounding mode */
     make_some(argument);
     return NULL;
 }
 
 /* ---- threads ---- */
 
-/* At work for all batches of the process, callers included: calls at once share the processors. */
+/* Threads that compile in this process, callers included: calls at the same time share the processors. */
 static _Atomic int at_work;
 
 /* Counts the caller, and helpers as long as no more than `most` are at work. Returns how many helpers. */
@@ -66,7 +66,7 @@ static int count_in(int wanted, int most) {
     return helpers;
 }
 
-/* How many of them the system gives. */
+/* Starts helpers, and returns how many the system allowed. */
 static int start(pthread_t *threads, int wanted, batch *b) {
     pthread_attr_t attributes;
     sigset_t all, before;
@@ -74,7 +74,7 @@ static int start(pthread_t *threads, int wanted, batch *b) {
     if (wanted == 0 || pthread_attr_init(&attributes) != 0) return 0;
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the caller's threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the caller's threads shall get all signals */
     while (count < wanted && pthread_create(&threads[count], &attributes, help, b) == 0) count++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);

@@ -76,13 +76,13 @@ typedef struct entry {
     tally__key key;
     progress progress;
     tally__image image;
-    tally_status status; /* of the failure, and its sentence */
+    tally_status status; /* where it failed: why, and the sentence */
     char sentence[512];
 } entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static entry *entries; /* some hundred at most; never removed */
+static entry *entries; /* a list: some hundred at most, which are never removed */
 
 static entry *find(const tally__key *key) {
     for (entry *e = entries; e != NULL; e = e->next)
@@ -100,7 +100,7 @@ static entry *claim(const tally__key *key, bool *mine) {
         e->key = *key;
         e->next = entries;
         entries = e;
-    } else if (e->progress == FAILED) { /* before this caller came: it tries again */
+    } else if (e->progress == FAILED) { /* another caller's try: make another */
         e->progress = MAKING;
         *mine = true;
     }
@@ -123,7 +123,8 @@ bool tally__is_kept(const tally__platform *platform) {
     return name_compiler(platform, &c) == TALLY_OK && c.version[0] != '\0';
 }
 
-/* Reads the image, or compiles it: under the name of the compiler that it is then made by, whatever was guessed. */
+/* Reads the image from disk, or compiles it. A compiled one is kept under the version of the compiler that made it,
+ * even if another version was guessed. */
 static tally_status make(const tally__platform *platform, const tally__unit *unit, int sm, const compiler *c,
                          tally__key key, tally__image *image) {
     compiler own = {"", false};

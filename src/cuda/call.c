@@ -27,7 +27,7 @@ tally__memory tally__memory_of(const tally__driver *driver, const void *address)
 
 /* ---- a call ---- */
 
-/* TALLY_BAD_ARGUMENT, with this sentence: the stream is captured. */
+/* Fails with TALLY_BAD_ARGUMENT and this sentence if the stream is captured. */
 static tally_status check_not_captured(const tally__call *call, const char *sentence) {
     const tally__driver *driver = call->gpu->driver;
     int capture = TALLY_CU_CAPTURE_NONE;
@@ -41,7 +41,7 @@ static tally_status check_waits(const tally__call *call) {
         call, "a captured reduction cannot wait for its results: give an output in device memory, unchecked");
 }
 
-/* Puts `bytes` at *data in reach of the GPU. */
+/* If the `bytes` bytes at *data are in plain host memory, copies them to the GPU, and sets *data to the copy. */
 static tally_status bring(tally__call *call, const void **data, size_t bytes, const tally__memory *memory,
                           const char *what) {
     const tally__driver *driver = call->gpu->driver;
@@ -59,7 +59,7 @@ static tally_status bring(tally__call *call, const void **data, size_t bytes, co
 static tally_status bring_values(tally__call *call, const char **data, int64_t stride, const tally__memory *memory) {
     int64_t span = stride < 0 ? -stride : stride, before = stride < 0 ? (call->in.count - 1) * span : 0;
     const void *low;
-    if (call->in.count == 0 || *data == NULL) return TALLY_OK; /* a plan has no values */
+    if (call->in.count == 0 || *data == NULL) return TALLY_OK; /* calls that make a plan have none */
     low = *data - before;
     TALLY_TRY(bring(call, &low, (size_t)((call->in.count - 1) * span) + tally__geometry_of(call->spec).value_bytes,
                     memory, "copy the array"));
@@ -79,7 +79,7 @@ static tally_status bring_index(tally__call *call, const tally_segments *segment
                : TALLY_OK;
 }
 
-/* The one GPU that all of them lie on, or `ordinal`. */
+/* Sets *ordinal to the GPU that arrays lie on, if any does. */
 static tally_status find_gpu(const tally__memory *memory, int count, int *ordinal) {
     bool found = false;
     for (int k = 0; k < count; k++) {
@@ -112,7 +112,7 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
     TALLY_TRY(find_gpu(memory, ALL, &ordinal));
     TALLY_CHECK(!call->sink_on_device || in->count == 0 ||
                     (memory[X].kind != TALLY_IN_HOST && memory[Y].kind != TALLY_IN_HOST),
-                BAD_ARGUMENT, "the array lies in host memory and the output on a GPU: all must be in reach of it");
+                BAD_ARGUMENT, "the array lies in host memory and the output on a GPU: the GPU cannot reach the array");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
     call->gpu = gpu;
@@ -145,13 +145,13 @@ tally_status tally__call_prepare(const tally__call *call, const tally__form *for
     return count < 2 ? TALLY_OK : tally__gpu_prepare(call->gpu, wants, count, call->spec->options.threads);
 }
 
-/* Before sm_90 kernels do not overlap; nor in graphs, which older drivers cannot tell of it. */
+/* Kernels start early from sm_90 on, but not in graphs: older drivers have no way to say it there. */
 tally_status tally__launch_kernel(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
                                   int64_t blocks, tally__start start, const void *work, size_t work_bytes) {
     const tally__driver *driver = call->gpu->driver;
     const int place = (int)entry - (int)loaded->first;
     TALLY_CHECK(work_bytes == tally__work_bytes(entry), DEVICE_FAILED,
-                "a kernel is launched with what belongs to another: report this, it is a mistake of Tally's");
+                "a kernel is launched with another one's parameters: please report this mistake of Tally's");
     const tally__cu_launch_attribute overlaps = {.number = TALLY_CU_LAUNCH_OVERLAPS, .value = 1};
     const bool is_early = start == TALLY_START_EARLY && call->gpu->sm >= 90 && !call->scratch.is_captured;
     const tally__cu_launch how = {.grid_x = (unsigned)blocks,
@@ -164,7 +164,7 @@ tally_status tally__launch_kernel(const tally__call *call, const tally__loaded *
                                   call->stream,
                                   &overlaps,
                                   is_early ? 1 : 0};
-    void *parameters[] = {(void *)(uintptr_t)work}; /* which the driver reads */
+    void *parameters[] = {(void *)(uintptr_t)work}; /* the driver only reads it */
     return tally__gpu_check(driver, driver->launch(&how, loaded->functions[place], parameters, NULL), "start a kernel");
 }
 int64_t tally__resident_blocks(const tally__loaded *loaded, int64_t most) {
@@ -209,7 +209,7 @@ tally_results tally__results_of(const tally__call *call, tally__cu_address stagi
                            .final = call->spec->final};
 }
 
-/* Natural results to their type and place in memory of the device, behind the kernel that gives them. */
+/* Launches what converts natural results to the type and place of the output in device memory. */
 static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count,
                             tally__cu_address flags) {
     const tally__spec *spec = call->spec;
@@ -229,7 +229,7 @@ static tally_status convert(const tally__call *call, tally__cu_address staging, 
     return tally__call_launch_resident(call, &loaded, blocks, TALLY_START_BEHIND, &work);
 }
 
-/* Results to the host, through a buffer where they are converted. */
+/* Copies results to the host; those that need another type or place pass through a buffer. */
 static tally_status store(const tally__call *call, tally__cu_address staging, int64_t count, tally__report *report) {
     enum { BATCH = 1 << 16 };
     const size_t bytes = call->spec->result_bytes;

@@ -14,9 +14,9 @@ typedef struct job {
     const tally__nvrtc *nvrtc;
     const tally__unit *unit;
     tally__nvrtc_handle program;
-    bool ptx;  /* for a GPU that this NVRTC does not know: the driver makes the image of it */
-    int fewer; /* blocks on a multiprocessor than the kernel asks for (TALLY_ENTRY, kernels/device/device.h) */
-    char *log; /* of a compilation that succeeded, with what the assembler tells */
+    bool ptx;  /* NVRTC does not know this GPU: it gives PTX, which the driver compiles */
+    int fewer; /* ask for so many fewer blocks on a multiprocessor than the kernel says (TALLY_ENTRY) */
+    char *log; /* if the compilation succeeded: warnings, and what the assembler says */
 } job;
 
 static tally_status nvrtc_failed(const job *j, int error, const char *call) {
@@ -78,7 +78,7 @@ static const char *first_error(const char *log, int *length) {
     return error;
 }
 
-/* An operator's text is the caller's to mend, and user.h is its name. */
+/* In the text of an operator ("user.h") the mistake is the caller's; elsewhere it is ours. */
 static tally_status compile_failed(const job *j, int error) {
     char *log = log_of(j);
     int length;
@@ -193,7 +193,7 @@ static tally_status compile_unit(const tally__unit *unit, int sm, tally__image *
     return tally__compile(unit, sm, image, NULL);
 }
 
-/* Known of the first process on: others need no compiler for what is kept. */
+/* The version that an earlier process has found, so that images on disk are used without opening the compiler. */
 static bool guess(char *version, size_t capacity) {
     return tally__nvrtc_file() == NULL && tally__compiler_known(options, OPTIONS, version, capacity);
 }

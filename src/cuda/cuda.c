@@ -14,8 +14,8 @@
 #include "cuda/nvidia.h"
 #include "plan.h"
 
-/* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes
- * its own. */
+/* The GPU makes a node, and the host finishes it, so it knows all flags. Operators given as text are finished on the
+ * GPU. */
 static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     const tally__kernel *kernel = c->spec->kernel;
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
@@ -29,7 +29,7 @@ static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     return TALLY_OK;
 }
 
-/* What is to be told of the result of no values; a result of the caller's own operator is fine. */
+/* The status flags of a result of no values. For an operator of the caller's own there are none. */
 static int flags_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     char written[TALLY_RESULT_BYTES];
@@ -42,7 +42,7 @@ static int flags_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     return flags | tally__store(spec, &here, 0, 1, result);
 }
 
-/* Scratch memory of the caller's is that GPU's. */
+/* Checks that scratch memory of the caller's is on the GPU of the call. */
 static tally_status check_given(const tally__call *c) {
     const void *given = c->spec->options.scratch;
     tally__memory of_given =
@@ -58,7 +58,7 @@ static tally_status reduce_here(tally__call *c, tally__report *report) {
     if (!c->sink_on_device) return reduce_to_host(c, report);
     TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, TALLY_GIVES_RESULT,
                                   needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
-    if (c->in.count == 0) report->flags = flags_of_nothing(c->spec, c->sink); /* all that is known by now */
+    if (c->in.count == 0) report->flags = flags_of_nothing(c->spec, c->sink); /* known without waiting */
     return tally__call_finalize(c, c->scratch.node, 1, 0, report);
 }
 
@@ -82,7 +82,7 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
 
 /* ---- for states ---- */
 
-/* For arrays that lie on a GPU; to be closed. */
+/* Opens a call for arrays that lie on a GPU. The caller closes it, also after a failure. */
 static tally_status begin_far(const tally__spec *spec, const tally__input *in, tally__call *c) {
     TALLY_TRY(tally__call_open(c, tally__platform_of(&spec->options), spec, in, NULL, NULL));
     TALLY_CHECK(c->copy_count == 0, BAD_ARGUMENT,
@@ -100,7 +100,8 @@ static tally_status far_tree(const tally__spec *spec, const tally__input *in, in
     return status;
 }
 
-/* n values that lie `stride` bytes apart, less than a leaf of them: one by one, unless they lie side by side. */
+/* Copies n values that lie `stride` bytes apart, fewer than a leaf has: at once if they lie side by side, else one by
+ * one. */
 static tally_status copy_far(const tally__call *c, const char *from, int64_t stride, int64_t n, char *to) {
     const tally__driver *driver = c->gpu->driver;
     int64_t bytes = (int64_t)tally__geometry_of(c->spec).value_bytes, pieces = stride == bytes ? 1 : n;
@@ -191,7 +192,7 @@ static void simt_forget(const tally_context *context, bool only_given) {
     tally__gpu_forget(&tally__simt_platform, context, only_given);
 }
 
-/* Host-side work on nodes is the CPU's: nodes are the same bytes. */
+/* Work on nodes in host memory is left to the CPU: nodes are the same bytes. */
 #define TALLY_GPU_BACKEND(platform)                                                                                 \
     {                                                                                                               \
         .name = #platform, .reduce = platform##_reduce, .segments = platform##_segments, .merge = platform##_merge, \

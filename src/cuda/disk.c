@@ -21,7 +21,7 @@ enum {
     MOST_NAME = 96,
     MOST_RECORDS = 8192 /* tally warm --all makes some 2200 for each kind of GPU and version of the compiler */
 };
-static const size_t most_bytes = (size_t)64 << 20; /* of an image: more is no image of ours */
+static const size_t most_bytes = (size_t)64 << 20; /* of an image: a larger file is none of ours */
 
 static const char magic[8] = "TALLYIM";
 typedef struct header {
@@ -34,7 +34,7 @@ _Static_assert(sizeof(header) == 48, "the header of a record has gaps");
 
 /* ---- the folder ---- */
 
-/* NULL, or why there is no path. */
+/* Writes the folder's path. Returns NULL, or why there is none. */
 static const char *folder_path(char *path) {
     const char *named = secure_getenv("TALLY_CACHE_DIR"), *xdg = secure_getenv("XDG_CACHE_HOME"),
                *home = secure_getenv("HOME");
@@ -42,7 +42,7 @@ static const char *folder_path(char *path) {
     if (named != NULL && named[0] != '\0') {
         if (strcmp(named, "off") == 0) return "TALLY_CACHE_DIR is off";
         length = snprintf(path, TALLY_MOST_PATH, "%s", named);
-    } else if (xdg != NULL && xdg[0] == '/') /* the XDG specification has others ignored */
+    } else if (xdg != NULL && xdg[0] == '/') /* the XDG specification says to ignore paths that are not absolute */
         length = snprintf(path, TALLY_MOST_PATH, "%s/tally", xdg);
     else if (home != NULL && home[0] == '/')
         length = snprintf(path, TALLY_MOST_PATH, "%s/.cache/tally", home);
@@ -66,8 +66,8 @@ tally_status tally__disk_folder(char *path) {
     return TALLY_OK;
 }
 
-/* The folder, made if need be and wanted; -1: there is none to trust. Whoever can write to it can have the GPU run
- * anything in the user's name. */
+/* Opens the folder, and makes it first if need be and `makes`. -1: there is none that can be trusted. Whoever can write
+ * to the folder can have the GPU run anything in the user's name. */
 static int open_folder(bool makes) {
     char path[TALLY_MOST_PATH];
     struct stat info;
@@ -165,7 +165,7 @@ bool tally__disk_read(const tally__key *key, tally__image *image) {
     bool done;
     if (folder < 0) return false;
     record_name(key, name);
-    file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); /* a pipe must not stop us */
+    file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); /* opening a pipe must not wait */
     done = file >= 0 && read_record(file, key, image);
     if (file >= 0) close(file);
     close(folder);
@@ -183,7 +183,7 @@ void tally__disk_write(const tally__key *key, const tally__image *image) {
     h.checksum = XXH3_64bits(image->bytes, image->size);
     record_name(key, name);
     snprintf(temporary, sizeof temporary, "tmp.%ld.%u.%.32s", (long)getpid(), atomic_fetch_add(&turn, 1), name);
-    unlinkat(folder, temporary, 0); /* left by a process that was killed, and had our number */
+    unlinkat(folder, temporary, 0); /* left by a killed process that had the same number */
     file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file >= 0) {
         done = write_all(file, &h, sizeof h) && write_all(file, image->bytes, image->size);

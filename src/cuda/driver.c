@@ -17,7 +17,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static tally__driver table;
 static bool opened;
 static char reason[512];
-static atomic_bool loaded; /* for good: nobody unloads a driver */
+static atomic_bool loaded; /* stays true: nobody unloads a driver */
 
 static const struct {
     const char *symbol;
@@ -50,7 +50,7 @@ static void *open_library(void) {
     return library;
 }
 
-/* What `error` means, in the driver's words where it has any. */
+/* Says what `error` means, in the driver's words if it has any. */
 static void explain(int error, const char *call) {
     const char *name = NULL, *sentence = NULL;
     if (error == TALLY_CU_NO_DEVICE || error == STUB) {
@@ -80,7 +80,8 @@ static void open_driver(void) {
         if (symbol == NULL && missing == NULL) missing = calls[i].symbol;
         memcpy((char *)&table + calls[i].place, &symbol, sizeof symbol);
     }
-    /* An old driver lacks functions: its age is the better sentence. It tells its version before it is started. */
+    /* An old driver lacks functions; that it is old is the better sentence. It tells its version before it is
+     * initialised. */
     if (table.driver_version != NULL && table.driver_version(&version) != TALLY_CU_SUCCESS) version = NO_VERSION_YET;
     if (version != NO_VERSION_YET && version < LEAST_VERSION)
         snprintf(
@@ -107,7 +108,7 @@ const tally__driver *tally__nvidia_driver(const char **why) {
     return opened ? &table : NULL;
 }
 
-/* The number of libraries ever loaded; the first call of the callback has it, and ends the walk. */
+/* How many libraries were ever loaded. Every entry says so: the first one ends the walk. */
 static int count_loads(struct dl_phdr_info *info, size_t size, void *count) {
     if (size >= offsetof(struct dl_phdr_info, dlpi_subs)) *(unsigned long long *)count = info->dlpi_adds;
     return 1;
@@ -117,7 +118,7 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *count) {
  * again only when the process has loaded a library since. The count is read first: what is loaded meanwhile makes the
  * next call ask. */
 bool tally__driver_is_loaded(void) {
-    static _Atomic unsigned long long asked_at; /* 0: never */
+    static _Atomic unsigned long long asked_at; /* 0: not asked yet */
     unsigned long long loads = 0;
     void *library;
     if (atomic_load_explicit(&loaded, memory_order_relaxed)) return true;

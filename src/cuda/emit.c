@@ -27,14 +27,14 @@ const tally__text *tally__text_named(const char *name, size_t length) {
 typedef struct writer {
     const tally__unit *unit;
     text_buffer text;
-    int conditions; /* open ones, but for include guards */
+    int conditions; /* how many conditions are open, include guards left out */
     int nested;
     bool above[MOST_TEXTS];
 } writer;
 
 static void put_string(writer *w, const char *string) { tally__add_text(&w->text, string, strlen(string)); }
 
-/* The word behind the # of a directive, and the rest of its line without blanks around; false: the line is none. */
+/* A directive: the word behind its #, and the rest of the line without the blanks around it. */
 typedef struct directive {
     const char *word, *rest;
     size_t word_size, rest_size;
@@ -76,7 +76,7 @@ static bool is_guarded(const char *text, size_t size) {
     return false;
 }
 
-/* What an include names: between quotes or brackets, or through a macro that was defined above as a quoted name. */
+/* Finds the name in an include: between quotes or brackets, or of a macro that was defined above as a quoted name. */
 static bool included_name(const writer *w, const directive *d, const char **name, size_t *size) {
     char wanted[128];
     int length;
@@ -98,7 +98,7 @@ static bool included_name(const writer *w, const directive *d, const char **name
 
 static void expand(writer *w, const char *name, const char *text, size_t size);
 
-/* Writes what the line includes in its place; false: it is none of our texts, and the line stays as it is. */
+/* Writes what the line includes in its place. False: it includes none of our texts, and stays as it is. */
 static bool expand_include(writer *w, const directive *d) {
     const char *name;
     size_t length;
@@ -119,7 +119,7 @@ static bool expand_include(writer *w, const directive *d) {
     return true;
 }
 
-/* Of the file that the lines below are of. */
+/* Names the file that the lines below are from. */
 static void put_heading(writer *w, const char *name) {
     if (name == NULL) return;
     put_string(w, "/* ======== ");
@@ -204,7 +204,7 @@ tally_status tally__emit_readable(const tally__unit *unit, char **text) {
     put_title(&used, unit, "what is compiled, without what it does not use");
     tally__add_text(&used, unit->preface,
                     (size_t)(end_of_line(unit->preface, unit->preface + strlen(unit->preface)) -
-                             unit->preface)); /* a comment: what it reduces */
+                             unit->preface)); /* its first line is a comment: what is reduced */
     if (status == TALLY_OK && !(tally__resolve_conditions(w.text.bytes, w.text.size, &resolved) &&
                                 tally__leave_out_unused(resolved.bytes, resolved.size, &used)))
         status = used.no_memory || resolved.no_memory
@@ -220,7 +220,7 @@ tally_status tally__emit_readable(const tally__unit *unit, char **text) {
     return status;
 }
 
-/* Whoever asked for a dump waits for it: not being able to write is an error here. */
+/* Whoever sets TALLY_JIT_DUMP wants these files: that one cannot be written is an error. */
 tally_status tally__dump(const tally__unit *unit, int sm) {
     const char *folder = secure_getenv("TALLY_JIT_DUMP");
     char path[4096], *text;
@@ -231,7 +231,7 @@ tally_status tally__dump(const tally__unit *unit, int sm) {
     TALLY_CHECK(snprintf(path, sizeof path, "%s/%s-sm_%d.cu", folder, unit->entry, sm) < (int)sizeof path, BAD_ARGUMENT,
                 "the name of the folder in TALLY_JIT_DUMP is too long: name another, or unset it");
     TALLY_TRY(tally__emit(unit, &text));
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666); /* a pipe must not stop us */
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666); /* a pipe must not wait */
     file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (file == NULL && descriptor >= 0) close(descriptor);
     written = file != NULL && fputs(text, file) >= 0;

@@ -7,9 +7,9 @@
 #include "cuda/shape.h"
 
 enum {
-    BLOCKS = 2,       /* of a multiprocessor */
-    MOST_GROUPS = 64, /* numbers of limbs of a row, */
-    NODES = 1024      /* so that there are so many: blocks seldom meet */
+    BLOCKS = 2,       /* on each multiprocessor */
+    MOST_GROUPS = 64, /* a row has at most so many numbers of limbs, */
+    NODES = 1024      /* and all rows together about so many, so that blocks seldom add to the same one */
 };
 static int64_t groups_of(int64_t rows, int64_t chunks) {
     return tally__least(tally__least(NODES / rows + 1, MOST_GROUPS), chunks);
@@ -18,9 +18,9 @@ static int64_t groups_of(int64_t rows, int64_t chunks) {
 /* ---- rows that lie across others ---- */
 
 enum {
-    MOST_ROWS = 256, /* of a lane in one chunk: kernels/production/exact_columns.h counts on it */
-    LEAST_ROWS = 8,  /* chunks are halved down to these, until a multiprocessor has BLOCKS */
-    ALONE_ROWS = 32  /* so few rows of a lane are never divided, which saves launches */
+    MOST_ROWS = 256, /* rows that a lane takes in one chunk: kernels/production/exact_columns.h counts on it */
+    LEAST_ROWS = 8,  /* the least: chunks are halved while multiprocessors have fewer than BLOCKS */
+    ALONE_ROWS = 32  /* rows of a lane that are never divided, which saves launches */
 };
 
 bool tally__are_exact_columns(const tally__call *call, const tally_segments *segments) {
@@ -29,19 +29,19 @@ bool tally__are_exact_columns(const tally__call *call, const tally_segments *seg
     return call->spec->exact && segments->inner > 1 && segments->length > (are_few ? LEAST : TALLY__SHORT_ROW);
 }
 
-/* Values side by side of a block. */
+/* How many values side by side a block can have. */
 static int64_t most_columns(const tally__geometry *sizes) {
     const int64_t bytes = (int64_t)sizes->value_bytes;
     return TALLY_EXACT_COLUMNS_ACROSS_OF(bytes, sizes->adds_values, sizes->adds_products) * (16 / bytes);
 }
-/* Rows of memory: whether 16 bytes can be read at once, how many are read as one, and how many values side by side a
- * block has. */
+/* Sets whether 16 bytes can be read at once, how many rows of memory are read as one, and how many values side by side
+ * a block has. */
 static void shape_rows(const tally__call *c, tally_columns_work *work) {
     const tally__geometry sizes = tally__geometry_of(c->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, part = 16 / bytes, values = work->length * work->inner,
                   most = most_columns(&sizes);
     const bool are_packed = tally__are_packed(c, 16) && (work->outer == 1 || values % part == 0);
-    int64_t together = 1; /* rows that begin as evenly as the first */
+    int64_t together = 1; /* rows whose values end at a multiple of 16 bytes, if the first begins at one */
     while (work->inner * together % part != 0) together *= 2;
     work->is_even = are_packed && (together == 1 || work->inner * together <= most);
     if (!work->is_even) together = 1;
@@ -74,17 +74,17 @@ static bool are_whole(const tally__call *c, const tally_columns_work *work) {
 
 enum {
     SHARE = 8,              /* parts of 16 bytes that a lane reads at once */
-    MOST_BYTES = 256 << 10, /* of a block, as a rule: */
-    LEAST_BYTES = 64 << 10
+    MOST_BYTES = 256 << 10, /* that a block reads, as a rule; */
+    LEAST_BYTES = 64 << 10  /* and the least */
 };
 
-/* Both inputs are as far behind a multiple of 16 bytes. */
+/* Whether both inputs begin equally far behind a multiple of 16 bytes. */
 static bool are_alike(const tally__call *call) { return ((uintptr_t)call->in.x ^ (uintptr_t)call->in.y) % 16 == 0; }
 static int64_t most_rows(const tally__geometry *sizes) {
     return TALLY_EXACT_ROWS_OF((int64_t)sizes->value_bytes, sizes->adds_values, sizes->adds_products);
 }
-/* Measured (docs/design/012): segments of tiles are faster for short rows, and of sums alone for longer ones; but they
- * take more launches, which small arrays would wait for. */
+/* Tiles of segments are faster for short rows, and for plain sums of longer ones, too. But they take more launches,
+ * which small arrays would wait for. The bounds are measured: docs/design/012. */
 bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments) {
     enum { LEAST_VALUES = 64, SMALL_ARRAY = 8 << 20, SMALL_SUM = 128 << 20, SHORT = 1536, SHORT_SUM = 7 << 10 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
@@ -97,8 +97,8 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
     return !is_narrow_dot && bytes >= (is_sum ? SHORT_SUM : SHORT) && most_rows(&sizes) * bytes >= LEAST_BYTES;
 }
 
-/* The rows of a block, of `most` columns of digits, and columns of each: as many bytes as keep all blocks busy, and no
- * column with more values than it holds. */
+/* How many rows a block has, and how many columns of digits each of them: as many bytes as keep all blocks busy, at
+ * most `most` columns, and in none more values than it holds. */
 static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t parts, int64_t most, int64_t busy) {
     enum { COLUMN_VALUES = 1 << 13, LOG_LANES = 5 };
     const int64_t at_once = 32 >> work->log_lanes, of_warps = at_once * TALLY_TILE_WARPS,
@@ -115,9 +115,9 @@ static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t
     work->rows_each = (int32_t)rows;
     work->chunk_parts = tally__least(parts, ((int64_t)COLUMN_VALUES << work->log_copies) / part_values);
 }
-/* The pieces of a chunk: as equal as can be, and a warp has as many as another. */
+/* Cuts a chunk into pieces: nearly equal, and as many for each warp. */
 static void cut_chunk(tally_exact_rows_work *work, int64_t value_bytes) {
-    enum { ENOUGH = 4 * TALLY_TILE_WARPS }; /* with so many the rest is little */
+    enum { ENOUGH = 4 * TALLY_TILE_WARPS }; /* with so many pieces it no longer matters that some warps have one more */
     const int64_t lanes = 1 << work->log_lanes, stripes = tally__over(work->chunk_parts, lanes),
                   groups = tally__over(work->rows_each, 32 / lanes);
     int64_t pieces = tally__over(stripes, SHARE * TALLY_EXACT_ROWS_SHARES(value_bytes));
@@ -125,7 +125,7 @@ static void cut_chunk(tally_exact_rows_work *work, int64_t value_bytes) {
     work->piece_parts = (int32_t)(tally__over(stripes, pieces) * lanes);
     work->pieces = (int32_t)tally__over(work->chunk_parts, work->piece_parts);
 }
-/* The chunks of a row. */
+/* Cuts rows into chunks. */
 static void cut_rows(const tally__call *c, tally_exact_rows_work *work) {
     const tally__geometry sizes = tally__geometry_of(c->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, part = 16 / bytes,
@@ -145,7 +145,7 @@ static void cut_rows(const tally__call *c, tally_exact_rows_work *work) {
 
 /* ---- launches ---- */
 
-/* A launch of either kernel; its parameters, among them `sums`. */
+/* A launch of either kernel. `sums` is a part of its parameters, `work`. */
 typedef struct exact_launch {
     tally__form form;
     const void *work;
@@ -155,7 +155,7 @@ typedef struct exact_launch {
     int64_t slots; /* rows of a block, at most */
 } exact_launch;
 
-/* The numbers of limbs, for the kernels that empty and round them. */
+/* What the kernels that empty and round numbers of limbs are launched with. */
 static tally_segments_work numbers_of(const tally__call *c, const exact_launch *l) {
     return (tally_segments_work){.nodes = l->sums->nodes,
                                  .out = l->sums->out,

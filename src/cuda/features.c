@@ -7,20 +7,21 @@
 
 enum {
     FREE_LOG_LEAF = 9,    /* vectors of a leaf of an operator whose order cannot show */
-    MOST_EACH = 128,      /* positions of a team's tile */
-    EACH_OF_NODES = 1024, /* and where most tiles have nothing to do */
+    MOST_EACH = 128,      /* positions of a team's tile; */
+    EACH_OF_NODES = 1024, /* in launches for nodes, where most tiles have nothing to do */
     MOST_LEVELS = 6
 };
 
-/* Exact sums of floats are rounded by other kernels to formats that a few doubles cannot be rounded to. */
+/* Exact sums are kept in a few doubles, which can be rounded to f32 and f64 alone: other kernels serve other formats.
+ */
 static bool has_kernel(const tally__spec *spec) {
-    const int digits = spec->final.format.digits; /* 0 of a tally_stats */
+    const int digits = spec->final.format.digits; /* 0 for a tally_stats */
     return spec->user == NULL && (!spec->exact || digits == 0 || digits == 24 || digits == 53);
 }
 bool tally__reads_in_place(const tally__call *call, const tally_group_work *group) {
     const tally__input *in = &call->in;
     const uint64_t bits = (uintptr_t)in->x | (uintptr_t)in->y | (uint64_t)in->x_stride | (uint64_t)in->y_stride;
-    int64_t x_bytes, y_bytes; /* of a vector */
+    int64_t x_bytes, y_bytes; /* from a vector to the next */
     const bool are_far = __builtin_mul_overflow(in->x_stride, group->inner, &x_bytes) ||
                          __builtin_mul_overflow(in->y_stride, group->inner, &y_bytes) || x_bytes < 0 || y_bytes < 0 ||
                          x_bytes > INT32_MAX || y_bytes > INT32_MAX;
@@ -30,7 +31,7 @@ bool tally__reads_in_place(const tally__call *call, const tally_group_work *grou
 
 static bool order_shows(const tally__spec *spec) { return spec->order_shows && !spec->exact; }
 
-/* Features of a thread, as the kernel has them. */
+/* How many features a thread has in the kernel. */
 static int64_t features_of(const tally__call *c) {
     const int how = c->spec->exact         ? TALLY_FEATURES_EXACT
                     : c->spec->order_shows ? TALLY_FEATURES_ORDERED
@@ -50,7 +51,7 @@ static tally_status count_blocks(const tally__call *c, tally_group_work *group, 
     return TALLY_OK;
 }
 
-/* Teams and tiles: as large as keep all of the device busy. */
+/* Makes teams and tiles as large as they may be with all multiprocessors busy. */
 static tally_status shape_teams(const tally__call *c, tally_group_work *group, int64_t *blocks) {
     const int64_t wide = tally__over(group->inner, features_of(c)),
                   busy = 64 * TALLY_THREADS * (int64_t)c->gpu->multiprocessors;
@@ -61,7 +62,8 @@ static tally_status shape_teams(const tally__call *c, tally_group_work *group, i
     return count_blocks(c, group, blocks);
 }
 
-/* Words that the kernels set, cleared together; nodes of each level; and results on their way. */
+/* Offsets in scratch memory: words that kernels set, cleared together; results that are to be converted; the nodes of
+ * each level. */
 typedef struct memory {
     uint64_t words, results, nodes[MOST_LEVELS], bytes;
     int64_t slots[MOST_LEVELS];

@@ -12,10 +12,10 @@
 typedef struct job {
     tally__call *call;
     tally_segmentation kind;
-    tally_groups_work work; /* of the kernels of groups; work.flags is theirs */
-    int32_t *offsets_flags; /* of those that make offsets, which find nothing that is not known */
-    int64_t *sums;          /* for them */
-    tally__loaded groups;   /* kernels: the first is KEYS */
+    tally_groups_work work; /* what the kernels of groups are launched with; they set work.flags */
+    int32_t *offsets_flags; /* kernels that make offsets set these, and nobody reads them: work.flags tells all */
+    int64_t *sums;          /* scratch memory of the kernels that make offsets */
+    tally__loaded groups;   /* the kernels of groups */
 } job;
 
 static int64_t bits_of(int64_t n) { return n > 0 ? 64 - __builtin_clzll((uint64_t)n) : 0; }
@@ -27,14 +27,14 @@ static tally_status refuse(const job *j) {
 
 /* ---- launches ---- */
 
-/* A thread for each of n, at most as many as the device is busy with. */
+/* Launches a thread for each of n, but no more than keep the device busy. */
 static tally_status launch_for(const job *j, tally__entry entry, int64_t n) {
     return tally__call_launch(j->call, &j->groups, entry,
                               tally__blocks_for(n, TALLY_THREADS, j->call->gpu->multiprocessors), TALLY_START_BEHIND,
                               &j->work);
 }
 
-/* Parameters of kernels of production/partition.h that make `count` + 1 offsets of an index. */
+/* What kernels of production/partition.h are launched with to make `count` + 1 offsets of an index. */
 static tally_offsets_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values,
                                      void *offsets, int offset_bytes) {
     return (tally_offsets_work){.partition = {.index = index,
@@ -49,7 +49,7 @@ static tally_offsets_work offsets_of(const job *j, const void *index, int bytes,
 
 /* ---- memory ---- */
 
-/* Places what groups need in memory from `begin` on; gives its end. */
+/* Lays out what groups need in memory from `begin` on, and returns where that ends. */
 static tally__cu_address place(job *j, tally__cu_address begin) {
     tally_group_work *group = &j->work.group;
     const bool are_sorted = j->kind != TALLY_UNSORTED_IDS;
@@ -69,10 +69,10 @@ static tally__cu_address place(job *j, tally__cu_address begin) {
     return end;
 }
 
-/* Memory of the sort alone: keys, twice, the order that is not kept, and counts; and the order that is. */
+/* Keys and order, twice: each pass of the sort reads one half and writes the other. */
 typedef struct sort_memory {
     uint32_t *keys[2], *order[2];
-    void *scanned; /* offsets of the counts */
+    void *scanned; /* where the values of each digit go, of each tile */
 } sort_memory;
 static tally__cu_address place_sort(job *j, tally__cu_address begin, sort_memory *sort) {
     tally_group_work *group = &j->work.group;
@@ -88,7 +88,7 @@ static tally__cu_address place_sort(job *j, tally__cu_address begin, sort_memory
 
 /* ---- groups ---- */
 
-/* One digit: keys and order go from one half of the memory to the other. */
+/* One pass, by one digit: keys and order go from one half of the memory to the other. */
 static tally_status sort_digit(job *j, const sort_memory *sort, int pass) {
     tally_group_work *group = &j->work.group;
     const void *offsets = group->offsets;
@@ -109,7 +109,7 @@ static tally_status sort_digit(job *j, const sort_memory *sort, int pass) {
     return TALLY_OK;
 }
 
-/* Ids that are none of a segment's come last, as if they were of one segment more. */
+/* Ids that belong to no segment come last, as those of one more segment. */
 static tally_status sort_ids(job *j, const sort_memory *sort) {
     tally_group_work *group = &j->work.group;
     const int passes = (int)tally__over(bits_of(group->segments), TALLY_SORT_BITS);
@@ -136,12 +136,12 @@ static tally_status place_sequence(job *j) {
     tally_group_work *group = &j->work.group;
     tally_offsets_work work = offsets_of(j, group->index, group->index_bytes, group->segments, group->vectors,
                                          (void *)(uintptr_t)group->offsets, group->offset_bytes);
-    work.flags = j->work.flags; /* they are the first to look at the index */
+    work.flags = j->work.flags; /* nobody has checked the index before these kernels */
     if (j->kind == TALLY_LENGTHS) return tally__offsets_of_lengths(j->call, &work);
     return j->kind == TALLY_SEGMENT_IDS ? tally__offsets_of_ids(j->call, &work) : TALLY_OK;
 }
 
-/* In memory that place and place_sort have laid out. */
+/* Makes the groups, in memory that place and place_sort have laid out. */
 static tally_status group_vectors(job *j, const sort_memory *sort) {
     TALLY_TRY(tally__call_clear(j->call, (tally__cu_address)(uintptr_t)j->work.flags, sizeof *j->work.flags));
     return j->kind == TALLY_UNSORTED_IDS ? sort_ids(j, sort)
@@ -149,7 +149,7 @@ static tally_status group_vectors(job *j, const sort_memory *sort) {
                                          : place_sequence(j);
 }
 
-/* What is known of segments without its plan. */
+/* Describes segments that have no plan. */
 static tally_status describe(job *j, tally__call *call, const tally_segments *segments) {
     const int64_t inner = tally__features(segments), vectors = call->in.count / inner;
     *j = (job){.call = call, .kind = segments->kind};
@@ -177,7 +177,7 @@ static tally_status describe(job *j, tally__call *call, const tally_segments *se
     return tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_GROUPS, &j->groups);
 }
 
-/* The host learns how many places there are, and whether all segments are within the array. */
+/* Waits, to learn how many places there are, and whether all segments are within the array. */
 static tally_status count_places(job *j) {
     tally_group_work *group = &j->work.group;
     int32_t flags = 0;
@@ -190,7 +190,7 @@ static tally_status count_places(job *j) {
 
 /* ---- copies ---- */
 
-/* The largest power of two that copies may be made by. */
+/* The bytes that are copied at once: the largest power of two by which all addresses and strides can be divided. */
 static int32_t unit_of(const job *j) {
     const tally__input *in = &j->call->in;
     const uint64_t all = tally__geometry_of(j->call->spec).value_bytes | (uintptr_t)in->x | (uint64_t)in->x_stride |
@@ -200,7 +200,7 @@ static int32_t unit_of(const job *j) {
 
 static int log_below(int64_t n) { return n > 1 ? 63 - __builtin_clzll((uint64_t)n) : 0; }
 
-/* How blocks share the copying; gives their number. */
+/* Shares the copying out to blocks, and returns their number. */
 static int64_t share_copying(tally_group_work *group) {
     const int64_t across = group->inner < TALLY_GATHER_ACROSS ? group->inner : TALLY_GATHER_ACROSS;
     int64_t places = TALLY_GATHER_BYTES / ((across | 1) * group->bytes);
@@ -214,7 +214,7 @@ static int64_t share_copying(tally_group_work *group) {
            tally__over(group->inner, across);
 }
 
-/* Copies the values, and has the call reduce the copies. */
+/* Copies the values in the order of their segments. From then on the copies are the input of the call. */
 static tally_status make_copies(job *j) {
     tally__call *c = j->call;
     tally_group_work *group = &j->work.group;
@@ -262,7 +262,7 @@ static tally_status reduce_copies(job *j, tally__report *report) {
     return status == TALLY_BAD_SEGMENTS ? refuse(j) : status;
 }
 
-/* Where the vectors lie if that can be, else as copies; copies stand by for exact results that are not certain. */
+/* Reduces vectors where they lie, if that is possible. Else, or where exact results came out uncertain, as copies. */
 static tally_status reduce_grouped(job *j, tally__report *report) {
     bool is_done = false;
     if (tally__reads_in_place(j->call, &j->work.group))
@@ -273,7 +273,7 @@ static tally_status reduce_grouped(job *j, tally__report *report) {
 
 /* ---- calls ---- */
 
-/* Memory for groups that live as long as the call. */
+/* Makes the groups in scratch memory: they last as long as the call. */
 static tally_status group_for_call(job *j) {
     tally__call *c = j->call;
     sort_memory sort;

@@ -19,7 +19,8 @@ static const char *const variables[] = {"TALLY_NVRTC", "LD_LIBRARY_PATH", "PYTHO
                                         "HOME",        "CUDA_HOME"};
 enum { VARIABLES = sizeof variables / sizeof *variables };
 
-/* The record's key: by whom, on what driver, with which options and variables. One that is not set is no empty one. */
+/* The record's key: the user, the driver, the options and variables. A variable that is not set differs from an empty
+ * one. */
 static tally__key record_key(const char *const *options, int option_count) {
     const char *words[2 * VARIABLES + 3 + MOST_OPTIONS], *why;
     char driver_version[16];

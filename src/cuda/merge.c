@@ -1,6 +1,5 @@
-/* Merges on a GPU (kernels/production/merge.h): two launches for each pass. One table in the device's
- * memory describes all passes. Values go back and forth between scratch memory and the output, and end in the output.
- */
+/* Merges on a GPU (kernels/production/merge.h): two launches for each pass. A table in the device's memory describes
+ * all passes. Passes write to scratch memory and to the output in turn, the last one to the output. */
 #include "cuda/merge.h"
 
 #include <stddef.h>
@@ -12,25 +11,25 @@
 
 enum { MOST_PASSES = 32 };
 
-/* The table: what kernels tell, the passes, the arrays and the places where they begin. */
+/* The table: what kernels report, the passes, and the arrays. */
 typedef struct table {
     tally_merge_report report;
     tally_merge_work passes[MOST_PASSES];
-    tally_merge_array arrays[]; /* and behind them `before` */
+    tally_merge_array arrays[]; /* behind them follows how many values are before each array */
 } table;
 
 typedef struct job {
     tally__call call;
     const tally__gpu_merge *merge;
     tally__merge_shape shape;
-    int levels, passes; /* pairs that a value goes through, and in how many passes */
+    int levels, passes; /* how often runs are joined in pairs; a pass does several of these levels */
     int64_t most_tiles;
     size_t table_bytes;
     tally__cu_address table, boundaries, values, origins; /* in scratch memory */
-    tally__loaded kernels[4];                             /* of passes of so many levels */
+    tally__loaded kernels[4];                             /* by the levels of a pass */
 } job;
 
-/* Levels are shared out evenly, the first passes have one more. */
+/* Levels are shared out evenly to passes; the first ones may have one more. */
 static int levels_of(const job *j, int number) { return j->levels / j->passes + (number < j->levels % j->passes); }
 static int log_run_of(const job *j, int number) {
     const int longer = j->levels % j->passes;
@@ -54,7 +53,8 @@ static tally_status check_reach(const job *j, const void *data, const char *what
     const tally__gpu *gpu = j->call.gpu;
     const tally__memory memory = tally__memory_of(gpu->driver, data);
     TALLY_CHECK(memory.kind != TALLY_IN_HOST, UNSUPPORTED,
-                "%s %lld lies in host memory: a GPU merges what is in reach of it", what, (long long)number);
+                "%s %lld lies in host memory: a GPU merges what lies in its own or in managed memory", what,
+                (long long)number);
     TALLY_CHECK(memory.kind != TALLY_IN_DEVICE || memory.ordinal == gpu->ordinal, BAD_ARGUMENT,
                 "the arrays lie on different GPUs");
     return TALLY_OK;

@@ -15,7 +15,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static tally__nvrtc table;
 static bool opened;
-static char file[4096]; /* that the open library is in, as the system names it, or "" */
+static char file[4096]; /* the file of the open library, as the system names it, or "" */
 static atomic_bool is_open;
 static char reason[512]; /* why the first candidate that exists was not taken */
 
@@ -105,7 +105,7 @@ static bool try_pattern(const char *folder, const char *rest) {
 #define WHEEL "/nvidia/cu*/lib/libnvrtc.so.*"
 #define PYTHON "/lib/python3*/site-packages"
 
-/* Patterns behind the folder that a variable names, or behind none. */
+/* Where to look: a variable that names a folder, or NULL, and a pattern behind it. */
 static const struct {
     const char *variable, *rest;
 } places[] = {

@@ -33,7 +33,7 @@ tally_status tally__open_plan(const tally__spec *spec, int64_t values, const tal
 void tally__close_plan(void *made) {
     tally__gpu_plan *plan = made;
     if (plan->gpu == NULL) return;
-    /* What fails here is asked for twice: nobody else knows of this memory. */
+    /* Entering is tried twice: nobody else knows of this memory. */
     const bool entered = tally__gpu_enter(plan->gpu) == TALLY_OK || tally__gpu_enter(plan->gpu) == TALLY_OK;
     if (plan->memory != 0) plan->gpu->driver->release(plan->memory);
     if (plan->copy != 0) plan->gpu->driver->release(plan->copy);

@@ -36,8 +36,8 @@ static bool lies_there(const tally__spec *spec, const void *address) {
     return tally__backend_of(&spec->options)->holds(address);
 }
 
-/* What whole arrays, segments and elements have in common; the output is checked when the number of results is known.
- */
+/* What whole arrays, segments and elements begin with. The output is checked later, when the number of results is
+ * known. */
 static tally_status begin(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
                           const tally_output *out, void *comm, job *j) {
     TALLY_TRY(tally__specify(context, op, x->type, &j->spec));
@@ -49,7 +49,7 @@ static tally_status begin(tally_context *context, tally_op op, const tally_array
     TALLY_TRY(find_peers(comm, &j->peers, &j->device));
     TALLY_CHECK((j->in.count == 0 || (lies_there(&j->spec, j->in.x) && lies_there(&j->spec, j->in.y))) &&
                     lies_there(&j->spec, out->data),
-                BAD_ARGUMENT, "arrays and out lie in memory of the communicator's GPU");
+                BAD_ARGUMENT, "the arrays and the output must lie in memory of the communicator's GPU");
     return TALLY_OK;
 }
 
@@ -63,12 +63,12 @@ static tally_status open_call(const job *j, const tally_segments *segments, tall
 
 /* ---- nodes ---- */
 
-/* Where nodes lie in scratch memory: this rank's, then those of all, then results that are to be converted. */
+/* What lies in scratch memory: this rank's nodes, then those of all ranks, then results that are to be converted. */
 typedef struct layout {
-    size_t record, count_at; /* bytes of a node and what goes with it; where the number of values stands in it, or 0 */
+    size_t record, count_at; /* bytes of a node and its count; where the count is in it, or 0 */
     bool adds;
     tally__cu_address mine, all, staging;
-    tally__nodes_memory memory; /* with the kernel that merges and finishes; loaded before ranks wait for one another */
+    tally__nodes_memory memory; /* and the kernel of nodes, loaded before ranks wait for one another */
 } layout;
 
 static tally_status lay_out(tally__call *call, const peers *p, int64_t results, layout *l) {
@@ -156,7 +156,7 @@ static tally_status reduce_parts(job *j, const tally__node_parts *what, const ta
     return what->results == 0 ? TALLY_OK : reduce_nodes(j, what);
 }
 
-/* An index in GPU memory, or a plan for a GPU. */
+/* Reduces segments with an index in GPU memory, or a plan for a GPU. */
 static tally_status reduce_far_parts(job *j, const tally_segments *segments, const tally_output *out) {
     tally__node_parts what = {.segments = segments};
     tally_segments seen = *segments;
@@ -164,9 +164,9 @@ static tally_status reduce_far_parts(job *j, const tally_segments *segments, con
     TALLY_TRY(tally__look_behind_plan(&seen, j->in.count, &plan));
     TALLY_TRY(tally__check_segments(&seen, j->in.count, &what.results));
     TALLY_CHECK(plan != NULL || lies_there(&j->spec, segments->index), UNSUPPORTED,
-                "unsorted ids of segments over GPUs lie in GPU memory");
+                "unsorted ids of segments must lie in GPU memory, where ranks are GPUs");
     TALLY_CHECK(plan == NULL || plan->backend == j->spec.options.backend, BAD_ARGUMENT,
-                "the plan was made ready for another backend than this");
+                "the plan was made ready for another backend");
     return reduce_parts(j, &what, out);
 }
 
@@ -189,14 +189,14 @@ static tally_status all_reduce_segments(tally_context *context, tally_op op, con
 
 /* ---- elements ---- */
 
-/* Rank q's block of n elements. */
+/* The first element of rank q's block of n elements. */
 static int64_t block_begin(int64_t n, const peers *p, int q) {
     const int64_t each = n / p->count, more = n % p->count;
     return each * q + (q < more ? q : more);
 }
 static int64_t block_size(int64_t n, const peers *p, int q) { return block_begin(n, p, q + 1) - block_begin(n, p, q); }
 
-/* To each rank its block of `from`, n items of `bytes` bytes; from each rank what it has of this one's. */
+/* Sends each rank its block of `from`, n items of `bytes` bytes, and receives this rank's block from all. */
 static int scatter(const peers *p, const tally__call *call, const char *from, char *to, int64_t n, size_t bytes) {
     const size_t mine = (size_t)block_size(n, p, p->rank) * bytes;
     int error = p->nccl->group_start();
@@ -212,7 +212,7 @@ static int scatter(const peers *p, const tally__call *call, const char *from, ch
     return error != 0 ? error : ended;
 }
 
-/* This rank's block to all, theirs to `to`. */
+/* Sends this rank's block to all, and receives theirs to `to`. */
 static int gather(const peers *p, const tally__call *call, const char *from, char *to, int64_t n, size_t bytes) {
     const size_t mine = (size_t)block_size(n, p, p->rank) * bytes;
     int error = p->nccl->group_start();
@@ -227,7 +227,7 @@ static int gather(const peers *p, const tally__call *call, const char *from, cha
     return error != 0 ? error : ended;
 }
 
-/* The columns of the block, by a call like any other; a GPU's, since the array lies there. */
+/* Reduces the columns of the block by a call like any other, on the GPU that the block lies on. */
 static tally_status reduce_block(tally_context *context, const job *j, const char *const *rows, char *results,
                                  int64_t width) {
     const tally_array x = {rows[0], j->spec.type, width * j->peers.count, 0}, y = {rows[1], j->spec.type, x.count, 0};
@@ -268,7 +268,7 @@ static tally_status all_reduce_elements(tally_context *context, tally_op op, con
     out.stride = 0;
     TALLY_TRY(tally__check_output(&j.spec, &out, x->count, &j.sink));
     TALLY_CHECK(j.in.packed && (stride == 0 || stride == j.sink.stride), UNSUPPORTED,
-                "vectors and results of ranks lie side by side");
+                "vectors and results of ranks must lie side by side");
     if (j.in.count == 0) return TALLY_OK;
     tally_status status = open_call(&j, NULL, &call);
     if (status == TALLY_OK) status = reduce_elements(context, &j, &call);

@@ -10,20 +10,20 @@
 #include "cuda/shape.h"
 
 enum {
-    FAN = 64,       /* as kernels/order/tile.h combines nodes */
-    FEW_WARPS = 128 /* of a multiprocessor, that have a row each: some twice as many as it holds */
+    FAN = 64,       /* nodes that are combined at a time (kernels/order/tile.h) */
+    FEW_WARPS = 128 /* rows for each multiprocessor, each of a warp: twice as many warps as it holds */
 };
 
-/* A launch, or several of the same shape where rows are so many that their counters would not fit. */
+/* A launch; or several of the same shape, where one would need more counters than there are. */
 typedef struct plan {
     tally__form form;
     tally_rows_work work;
     int64_t blocks;
-    int64_t outer;     /* of one launch */
-    size_t node_bytes; /* of one launch */
+    int64_t outer;     /* outer indices of one launch */
+    size_t node_bytes; /* bytes of nodes of one launch */
 } plan;
 
-/* Nodes and counters of a tree over `count` nodes of which `fan` are combined at a time. */
+/* Counts the nodes and the counters of a tree over `count` nodes, `fan` of which are combined at a time. */
 static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *groups) {
     *nodes = *groups = 0;
     for (; count > 1; count = tally__over(count, fan)) {
@@ -32,7 +32,7 @@ static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *grou
     }
 }
 
-/* How many outer indices one launch takes: those of `panels` each whose counters fit. */
+/* Finds how many outer indices, each of `panels` panels, one launch has counters for. */
 static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
     p->outer = p->work.outer;
     if (p->work.row_groups * panels > 0)
@@ -53,10 +53,10 @@ static tally_status plan_short(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
-/* Tiles of rows that have several. */
+/* Divides each row into tiles. */
 static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
     const int64_t units = call->gpu->multiprocessors;
-    /* Long runs save arrivals, short ones share the work evenly. */
+    /* Long runs take fewer atomic operations, short ones share the work more evenly. */
     while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units &&
            leaves >> p->work.run > TALLY_TILE_WARPS)
         p->work.run++;
@@ -69,7 +69,7 @@ static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
 static tally_status plan_long(const tally__call *call, plan *p) {
     const int64_t leaves = tally__over(p->work.length, tally__geometry_of(call->spec).leaf),
                   units = call->gpu->multiprocessors;
-    if (leaves <= 32 && p->work.outer >= 16 * units) { /* a warp has one */
+    if (leaves <= 32 && p->work.outer >= 16 * units) { /* each row is a warp's */
         p->outer = p->work.outer;
         p->blocks = tally__over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
         return TALLY_OK;
@@ -80,10 +80,10 @@ static tally_status plan_long(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
-/* ---- values apart ---- */
+/* ---- values that lie apart ---- */
 
-/* log2 of the rows of memory that are read as one, so that threads have whole vectors of `across` values: where these
- * lie within a panel. */
+/* log2 of the rows of memory that are read as one, so that threads have whole vectors of `across` values; 0 where such
+ * rows would be wider than a panel. */
 static int log_joined_of(const tally__call *call, const plan *p, int64_t across) {
     enum { MOST_THREADS = 32 };
     int log = 0;
@@ -92,7 +92,7 @@ static int log_joined_of(const tally__call *call, const plan *p, int64_t across)
     return p->work.inner << log <= across * MOST_THREADS ? log : 0;
 }
 
-/* How threads read their vectors of `across` values, where so many lie side by side. */
+/* How threads read their vectors of `across` values (TALLY_READS_...). */
 static int reads_of(const tally__call *call, int64_t inner, int64_t across) {
     const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
     const tally__input *in = &call->in;
@@ -102,11 +102,12 @@ static int reads_of(const tally__call *call, int64_t inner, int64_t across) {
     return are_aligned ? TALLY_READS_APART : TALLY_READS_ANYWHERE;
 }
 
-/* What a block has of a leaf that is read twice, in bytes: all blocks' are in the second-level cache. */
+/* A block may have so many bytes of a leaf that is read twice: those of all blocks then stay in the second-level cache.
+ */
 enum { MOST_LEAF_BYTES = 128 << 10 };
 
-/* log2 of the columns of a leaf. Where no order shows, long leaves take fewer steps, and short ones keep more
- * multiprocessors busy, or stay in a cache where they are read twice; rows that are shorter have full columns. */
+/* log2 of the columns of a leaf. Where order does not show we may choose: more columns take fewer steps. Fewer columns
+ * keep more multiprocessors busy, and leaves that are read twice in a cache. Short rows get as few as fill columns. */
 static int log_columns_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
     enum { LEAST = 7, MOST = 9, BLOCKS = 4, BYTES = MOST_LEAF_BYTES / (TALLY_STRIPES << LEAST) };
     const tally__geometry sizes = tally__geometry_of(call->spec);
@@ -124,17 +125,16 @@ static int log_columns_of(const tally__call *call, const plan *p, int64_t inner,
     return log;
 }
 
-/* log2 of the threads side by side in a panel of results from left to right: a warp's, or fewer. Fewer leave fewer of
- * them idle at the end of a row, or let a leaf that is read twice stay in the second-level cache, as long as they read
- * WIDE bytes of a row of memory; down to NARROW they make more panels where these would not keep the multiprocessors
- * busy. */
+/* log2 of the threads side by side in a panel: 32 or fewer. Fewer are better where many would idle at the end of a row,
+ * or where a leaf that is read twice would not stay in the second-level cache, as long as they read WIDE bytes of each
+ * row of memory. Where panels are too few to keep all multiprocessors busy, NARROW bytes will do. */
 static int log_across_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
     enum { WIDE = 128, NARROW = 64 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, leaf = TALLY_STRIPES << p->work.log_columns,
                   rows = tally__least(p->work.length, leaf), leaves = p->work.outer * tally__over(p->work.length, leaf);
     int log = (int)tally__least(5, tally__log_above(tally__over(inner, across)));
-    for (; log > 0 && p->work.log_joined == 0; log--) { /* rows that are joined lie within a panel */
+    for (; log > 0 && p->work.log_joined == 0; log--) { /* rows that are read as one have to lie within a panel */
         const int64_t panels = tally__over(inner, across << log), others = tally__over(inner, across << (log - 1)),
                       threads = panels << log, fewer = others << (log - 1), narrow = (across << (log - 1)) * bytes;
         const bool is_idle = threads * 8 > fewer * 9, are_few = 2 * leaves * panels < 3 * call->gpu->multiprocessors,
@@ -144,16 +144,17 @@ static int log_across_of(const tally__call *call, const plan *p, int64_t inner, 
     return log;
 }
 
-/* log2 of the threads that share a column of values: as many as a leaf has columns, at most. They are of one warp, or
- * LEAST, where all multiprocessors have BLOCKS without more: these wait for each other at every leaf. One alone takes
- * rows of few values. But leaves of 8-byte values that are read twice stay in the second-level cache. */
+/* log2 of the threads that share a column of values; at most one for each column of a leaf. Many keep more
+ * multiprocessors busy. But they wait for one another at every leaf, so where each multiprocessor has BLOCKS anyway it
+ * is those of one warp, 2^LEAST, or for short rows one. More of them also make a block's leaves fewer, so that leaves
+ * of 8-byte values that are read twice stay in the second-level cache. */
 static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
     enum { BLOCKS = 8, LEAST = 3, WARP = 5 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const bool are_short = p->work.length <= TALLY_SMALL_LEAF, is_kept = sizes.reads_twice && sizes.value_bytes == 8;
     const int log_across = p->work.log_across, of_warp = log_across < WARP - LEAST ? WARP - log_across : LEAST;
     const int64_t all = p->work.outer * panels * tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns),
-                  leaf_bytes = (int64_t)(sizes.leaf * 16) << log_across; /* 16 bytes of each row for a thread */
+                  leaf_bytes = (int64_t)(sizes.leaf * 16) << log_across; /* a thread reads 16 bytes of each row */
     int log = (int)tally__least(8 - log_across, tally__log_above(columns));
     for (; log > (are_short ? 0 : of_warp); log--) {
         const int more_slots = 8 - log_across - (log - 1);
@@ -163,12 +164,13 @@ static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, i
     return log;
 }
 
-/* Chunks of a panel; `slots` panels share a block. */
+/* Divides each panel into chunks. A block has `slots` of these. */
 static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
     const int64_t leaves = tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns),
                   units = call->gpu->multiprocessors, all = p->work.outer * panels;
     p->work.tiles = 1;
-    /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
+    /* Longer runs take fewer atomic operations, as long as some blocks for each multiprocessor share the work evenly.
+     */
     while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves &&
            all * tally__over(leaves, (int64_t)2 << p->work.run) >= 4 * slots * units)
         p->work.run++;
@@ -214,7 +216,7 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
 
 /* ---- launching ---- */
 
-/* In scratch memory: nodes, results that do not go where they belong at once, and what was seen. */
+/* Lays out scratch memory: nodes, results that are to be converted, and status flags. */
 static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging,
                             tally__cu_address *flags) {
     const bool asks = tally__call_waits(call);
@@ -249,8 +251,9 @@ static tally_status launch(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
-/* Those of exact operators and of the caller's own are segments. So are many rows of at most a leaf, and longer ones of
- * which some begin where 16 bytes cannot be read at once. Few short ones take one launch in place of three. */
+/* Whether rows are reduced as segments: those of exact operators and of the caller's own; many rows of at most a leaf
+ * (for few, one launch is better than the three of segments); and longer ones, if some begin where 16 bytes cannot be
+ * read at once. */
 static bool are_segments(const tally__call *call, const tally_segments *segments) {
     const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
     if (call->spec->user != NULL || call->spec->exact) return true;
@@ -270,7 +273,6 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *segment
     TALLY_TRY(plan_rows(call, segments, &p));
     TALLY_TRY(lay_out(call, &p, results, &staging, &flags));
     TALLY_TRY(launch(call, &p));
-    if (segments->length == 0)
-        report->flags = TALLY_FLAG_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
+    if (segments->length == 0) report->flags = TALLY_FLAG_EMPTY; /* known without waiting for the kernel */
     return tally__call_finalize(call, staging, results, flags, report);
 }

@@ -25,7 +25,7 @@ tally_nan tally__nan_of(const tally__spec *spec) {
     return tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
 }
 
-/* Which of the units of a form. */
+/* A form may have a unit of each kind. */
 typedef enum unit_kind { ORDERED, EXACT, TYPED, GENERAL, KINDS } unit_kind;
 
 static const struct form {

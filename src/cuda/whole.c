@@ -4,13 +4,13 @@
 #include "cuda/units.h"
 #include "cuda/shape.h"
 
-enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/device/mailbox.h) */
+enum { MAILBOX = 2 }; /* times the size of a node: 64 bits for 32 (kernels/device/mailbox.h) */
 
 static void shape_ordered(const tally__call *c, int64_t count, tally_array_work *work, int64_t *blocks,
                           size_t *node_bytes) {
     int64_t leaves = (count + tally__geometry_of(c->spec).leaf - 1) / tally__geometry_of(c->spec).leaf, nodes = 0;
     work->run = 0;
-    /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
+    /* Long runs take fewer atomic operations, short ones share the work more evenly (measured: docs/design/005). */
     while (work->run < 3 && leaves >> work->run > 16 * (int64_t)c->gpu->multiprocessors) work->run++;
     while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
@@ -18,7 +18,7 @@ static void shape_ordered(const tally__call *c, int64_t count, tally_array_work 
     for (int64_t level = *blocks; level > 1; level = tally__over(level, TALLY_FAN)) nodes += level;
     *node_bytes = (size_t)nodes * MAILBOX * tally__geometry_of(c->spec).node_size;
 }
-/* Shorter runs make more tiles than these only of fewer values. */
+/* An upper bound for any GPU: it assumes the shortest runs, as long as there may be so many tiles. */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
     int64_t leaves = count / tally__geometry_of(spec).leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
     if (spec->exact) return 0;
@@ -34,12 +34,11 @@ static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64
     if (*blocks == 0) *blocks = 1;
 }
 
-/* Few values are added in a few doubles each way (kernels/production/small_exact.h), whose results have formats that
- * those can be rounded to. One block has up to SMALL_ALONE iterations; more than that are spread over as many blocks as
- * there may be. Measured: docs/design/005. */
+/* Few values are added up in a few doubles (kernels/production/small_exact.h), which can be rounded to f32 and f64. Up
+ * to SMALL_ALONE iterations are one block's; more are spread over TALLY_SMALL_BLOCKS. Measured: docs/design/005. */
 enum { SMALL_ALONE = 8 };
 static bool is_small(const tally__spec *spec, int64_t count) {
-    const int32_t digits = spec->final.format.digits; /* none of a tally_stats, whose numbers are f64 */
+    const int32_t digits = spec->final.format.digits; /* 0 for a tally_stats, whose numbers are f64 */
     return spec->exact && (digits == 0 || digits >= 24) &&
            count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ITERATIONS * TALLY_SMALL_ITERATION_BYTES /
                         (int64_t)tally__geometry_of(spec).value_bytes;
@@ -55,7 +54,7 @@ static void shape_small(const tally__call *c, int64_t count, tally_array_work *w
 tally_status tally__launch_whole(tally__call *c, int64_t begin, int64_t n, int64_t first, tally__gives what,
                                  tally__cu_address to) {
     const tally__input *in = &c->in;
-    /* Of no values there need be no address. */
+    /* Of no values x and y may be NULL: nothing is added to that. */
     tally_array_work work = {.x = begin > 0 ? in->x + begin * in->x_stride : in->x,
                              .y = begin > 0 ? in->y + begin * in->y_stride : in->y,
                              .x_stride = in->x_stride,

@@ -1,4 +1,4 @@
-/* Windows of nodes on a GPU: by way of scratch memory, where they lie side by side. */
+/* Windows of nodes on a GPU: all windows, side by side, pass through scratch memory. */
 #include "cuda/windows.h"
 
 #include "cuda/segments.h"
@@ -9,7 +9,7 @@
 typedef struct job {
     const tally__call *call;
     tally_windows_work work;
-    void *sums; /* for those that make offsets */
+    void *sums; /* scratch memory of the kernels that make offsets */
     tally__loaded kernels;
 } job;
 
@@ -45,7 +45,7 @@ static tally__cu_address place(job *j, tally__cu_address begin) {
     return end;
 }
 
-/* Where each window lies among all. */
+/* Finds where each window lies among all of them: offsets of their lengths. */
 static tally_status open_windows(tally__call *call, const tally__node_windows *w, void *nodes, const int16_t *extents,
                                  job *j) {
     *j = (job){.call = call, .work = describe(w, nodes, extents)};
@@ -70,7 +70,7 @@ static tally_status open_windows(tally__call *call, const tally__node_windows *w
 static tally_status fetch_flags(const job *j) {
     int32_t flags = 0;
     TALLY_TRY(tally__call_fetch(j->call, &flags, (tally__cu_address)(uintptr_t)j->work.flags, sizeof flags));
-    TALLY_CHECK((flags & TALLY_FLAG_BAD_SEGMENTS) == 0, BAD_STATE, "the extent of a node is none");
+    TALLY_CHECK((flags & TALLY_FLAG_BAD_SEGMENTS) == 0, BAD_STATE, "an extent is invalid");
     return TALLY_OK;
 }
 

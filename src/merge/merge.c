@@ -8,11 +8,11 @@
 #include "merge/job.h"
 
 enum {
-    BLOCK_BYTES = 1 << 19, /* of keys and origins: two levels of a tournament fit the second cache */
-    MANY = 8,              /* of less lists half as many, so that what is fetched ahead is still there when wanted */
-    LEAST_RUN = 64,        /* of each list in a block, where there are very many lists */
-    SHARES_A_THREAD = 4,   /* so that a thread that is late is waited for less */
-    LEAST_SHARE = 1 << 16  /* values */
+    BLOCK_BYTES = 1 << 19, /* of keys and origins of a block: two levels of a tournament fit the second cache */
+    MANY = 8,              /* with fewer lists blocks are half as large, so that what is fetched ahead stays cached */
+    LEAST_RUN = 64,        /* values of each list in a block, at least, where there are very many lists */
+    SHARES_A_THREAD = 4,   /* shares of each thread: with several, others make up for one that is late */
+    LEAST_SHARE = 1 << 16  /* values of a share, at least */
 };
 
 const tally__merge_kernels *tally__merge_kernels_in_use(void) {
@@ -88,8 +88,8 @@ static tally_status take_memory(const tally_context *context, tally__merge_job *
                   shares = rounded(p->most_shares * (int64_t)sizeof(tally__merge_share)),
                   all = lists + bounds + begins + shares + p->threads * job->scratch_bytes;
     p->memory = tally__allocate(&context->allocator, (size_t)all);
-    TALLY_CHECK(p->memory != NULL, NO_MEMORY, "no memory to merge %lld arrays in (%lld bytes)", (long long)job->count,
-                (long long)all);
+    TALLY_CHECK(p->memory != NULL, NO_MEMORY, "no memory for the merge of %lld arrays (%lld bytes)",
+                (long long)job->count, (long long)all);
     char *at = p->memory;
     p->lists = (tally__merge_list *)(void *)at;
     p->bounds = (int64_t *)(void *)(at += lists);
@@ -116,7 +116,7 @@ static void name_lists(const tally_array *arrays, tally__merge_job *job, const p
     job->lists = p->lists;
 }
 
-/* Where each part begins in each list, and in the output. */
+/* Finds where each part begins in each list, and in the output. */
 static void find_parts(tally__merge_job *job, const plan *p) {
     const int parts = job->order.part_count;
     int64_t sum = 0;
@@ -171,7 +171,7 @@ static tally_status refuse_order(const tally__merge_job *job) {
     return refuse_changed();
 }
 
-/* Compute goes to the data. */
+/* Chooses the backend by where the arrays lie. */
 static tally_status choose_backend(const tally_context *context, const tally_array *arrays, const tally__merge_job *job,
                                    const tally__backend **backend) {
     tally_options options = context->options;
@@ -219,13 +219,13 @@ static tally_status merge(const tally_context *context, const tally_array *array
     return status;
 }
 
-/* The arrays and the options: sets the job's order, width and total. count > 0. */
+/* Checks the arrays (count > 0) and the options. Sets the job's order, width and total. */
 static tally_status check_arrays(const tally_context *context, const tally_array *arrays, int64_t count,
                                  tally__merge_job *job) {
     TALLY_CHECK(arrays != NULL, BAD_ARGUMENT, "the arrays are NULL");
     const tally_type type = arrays[0].type;
     TALLY_CHECK(tally__merge_order_of(type, context->options.nan == TALLY_NAN_TOTAL, &job->order), BAD_TYPE,
-                "array 0 has no type whose values have an order");
+                "array 0 has a type whose values cannot be compared");
     job->width = INT64_C(1) << job->order.width_log;
     for (int64_t i = 0; i < count; i++) {
         TALLY_TRY(check_array(&arrays[i], i, type, job->width));
@@ -236,8 +236,8 @@ static tally_status check_arrays(const tally_context *context, const tally_array
 }
 
 static tally_status check_call(const tally_context *context, int64_t count) {
-    TALLY_CHECK(count >= 0 && count <= INT32_MAX, BAD_ARGUMENT, "the number of arrays is %lld, and 2147483647 at most",
-                (long long)count);
+    TALLY_CHECK(count >= 0 && count <= INT32_MAX, BAD_ARGUMENT,
+                "the number of arrays is %lld; it may be 0 to 2147483647", (long long)count);
     return check_options(&context->options);
 }
 
@@ -261,7 +261,8 @@ tally_status tally_merge_ready(const tally_context *given, const tally_array *ar
                                int64_t count, int64_t *taken) {
     const tally_context *const context = tally__context(given);
     tally__merge_job job = {.count = count};
-    int64_t least_key = 0, least = -1; /* of the last values of arrays with more to come: the first in the output */
+    /* Of the arrays with more to come: the one whose last value comes first in the output, and the key of that. */
+    int64_t least_key = 0, least = -1;
     TALLY_TRY(check_call(context, count));
     if (count == 0) return TALLY_OK;
     TALLY_CHECK(more != NULL && taken != NULL, BAD_ARGUMENT, "tally_merge_ready needs more and taken");

@@ -29,7 +29,7 @@ tally__merge_part tally__merge_part_at(const tally__merge_order *order, int numb
     if (order->reading == TALLY_MERGE_BOOL)
         return (tally__merge_part){TALLY_MERGE_EQUAL,     number, number, 0xff, number == 0 ? 0 : 1,
                                    number == 0 ? 0 : 0xff};
-    if (order->width_log == 0) { /* the bits of key -128 are 0 where there is no sign */
+    if (order->width_log == 0) { /* key -128 is the value -128, or without a sign 0 */
         const uint64_t bits = (uint64_t)(order->reading == TALLY_MERGE_SIGNED ? number ^ 0x80 : number);
         return (tally__merge_part){TALLY_MERGE_EQUAL, number - 128, number - 128, 0xff, bits, bits};
     }

@@ -8,7 +8,7 @@ typedef int64_t int64_anywhere __attribute__((aligned(1), may_alias));
 /* Sorted values side by side, and for each its place in all lists. */
 typedef struct run {
     const char *keys;
-    const int64_t *origins; /* or NULL */
+    const int64_t *origins; /* where each value came from, or NULL */
     int64_t count;
 } run;
 
@@ -16,14 +16,14 @@ typedef struct run {
 typedef struct workspace {
     tally__merge_job *job;
     const tally__merge_kernel *kernel;
-    int64_t *at, *end, *part_begin; /* of each list what is to be merged; it has been merged from part_begin on */
-    int64_t *live, live_count;      /* lists with anything left */
-    int64_t *taken;                 /* of each of those in this block, */
-    int64_t ahead;                  /* behind which the next block begins about so many bytes on */
+    int64_t *at, *end, *part_begin; /* for each list: what is left of the part, and where that began */
+    int64_t *live, live_count;      /* the lists with anything left */
+    int64_t *taken;                 /* how many values of each go into this block */
+    int64_t ahead;                  /* the next block begins about so many bytes behind these: fetched ahead */
     run *runs;
-    int64_t *run_begins; /* of each run: values of the block in front of it */
-    /* Room for a block each: two levels of the tournament in turns; lists, and outputs, whose values do not lie side by
-     * side; and the same of origins, where lists have none and are numbered. */
+    int64_t *run_begins; /* for each run: how many values of the block are in front of it */
+    /* Room for a block each. keys: two levels of the tournament, in turn. gathered, scattered: values of lists and of
+     * the output that do not lie side by side. Then the same for origins; lists without origins are numbered there. */
     char *keys[2], *gathered, *scattered;
     int64_t *origins[2], *numbered, *scattered_origins;
 } workspace;
@@ -36,7 +36,7 @@ static void *carve(char **memory, int64_t bytes) {
     return there;
 }
 
-/* Lays out a thread's memory; gives its bytes. */
+/* Lays out a thread's memory, and returns its size in bytes. */
 static int64_t lay_out(workspace *w, const tally__merge_job *job, char *memory, int64_t block) {
     char *at = memory;
     const int64_t per_list = job->count * (int64_t)sizeof(int64_t), keys = (block + job->count) * job->width;
@@ -52,7 +52,7 @@ static int64_t lay_out(workspace *w, const tally__merge_job *job, char *memory, 
         w->keys[i] = carve(&at, keys);
         w->origins[i] = carve(&at, origins);
     }
-    w->gathered = carve(&at, keys); /* with the value in front of each run */
+    w->gathered = carve(&at, keys); /* and the value in front of each run */
     w->numbered = carve(&at, origins);
     w->scattered = carve(&at, job->out.stride == job->width ? 0 : keys);
     w->scattered_origins = carve(&at, job->origin.stride == (int64_t)sizeof(int64_t) ? 0 : origins);
@@ -76,12 +76,12 @@ static void gather(char *to, const tally__merge_list *list, int64_t begin, int64
 }
 
 static void scatter(const tally__merge_sink *sink, int64_t begin, const void *values, int64_t count, int64_t width) {
-    if (sink->data == NULL || sink->stride == width) return; /* they are there */
+    if (sink->data == NULL || sink->stride == width) return; /* they are in their places already */
     for (int64_t i = 0; i < count; i++)
         memcpy(sink->data + (begin + i) * sink->stride, (const char *)values + i * width, (size_t)width);
 }
 
-/* Where a block of output is made: in its place where it lies side by side. */
+/* Where a block of the output is made: in its place, if values lie side by side there. */
 static char *place_of_keys(const workspace *w, int64_t begin) {
     return w->job->out.stride == w->job->width ? w->job->out.data + begin * w->job->width : w->scattered;
 }
@@ -99,8 +99,8 @@ static void number(int64_t *origins, int64_t first, int64_t count) {
 
 /* ---- the tournament of one block ---- */
 
-/* Merges runs low .. high - 1. The result is a run itself where there is one only; else it lies at `keys`, or with NULL
- * in the workspace's array for this level. */
+/* Merges runs low .. high - 1. A single run is the result itself. Otherwise the result is written to `keys`; NULL: to
+ * the workspace's array for this level. */
 static run merge_runs(workspace *w, int64_t low, int64_t high, int level, char *keys, int64_t *origins) {
     if (high - low == 1) return w->runs[low];
     const int64_t middle = low + (high - low) / 2, begin = w->run_begins[low];
@@ -120,7 +120,8 @@ static run merge_runs(workspace *w, int64_t low, int64_t high, int level, char *
 
 /* ---- blocks ---- */
 
-/* Takes a run from a list: finds it side by side, and sorted, along with the value in front of it. */
+/* Takes a run from a list: gathers its values if need be, and checks that they are sorted, the value in front of them
+ * included. */
 static bool take_run(workspace *w, int64_t list_number, int64_t taken, int64_t begin, run *made) {
     const tally__merge_job *const job = w->job;
     const tally__merge_list *const list = &job->lists[list_number];
@@ -139,8 +140,8 @@ static bool take_run(workspace *w, int64_t list_number, int64_t taken, int64_t b
     return w->kernel->in_order(keys, taken + front);
 }
 
-/* How much of each list goes into the next block: at most `most` values, and no more than what stands before or at the
- * last of those in whichever list that is least. */
+/* Finds how much of each list goes into the next block. Take `most` values of each list, and the least of their last
+ * values: of each list, what comes before that value goes. */
 static void measure(workspace *w, int64_t most) {
     const tally__merge_job *const job = w->job;
     int64_t least_key = 0, least_list = -1;
@@ -169,7 +170,8 @@ static void forget_empty(workspace *w) {
     w->live_count = kept;
 }
 
-/* Merges the next block to `begin` of the output; its values, or -1 where a list is not sorted. */
+/* Merges the next block to place `begin` of the output. Returns how many values it has, or -1 if a list is not sorted.
+ */
 static int64_t merge_block(workspace *w, int64_t begin) {
     const tally__merge_job *const job = w->job;
     int64_t count = 0, runs = 0;
@@ -197,7 +199,7 @@ static int64_t merge_block(workspace *w, int64_t begin) {
 
 /* ---- shares ---- */
 
-/* Values of one key: the lists one behind the other. */
+/* Copies a part whose values are all equal: one list after the other. */
 static bool copy_equal(workspace *w, const tally__merge_part *part, int64_t begin) {
     const tally__merge_job *const job = w->job;
     for (int64_t i = 0; i < job->count; i++) {
@@ -218,8 +220,8 @@ static bool copy_equal(workspace *w, const tally__merge_part *part, int64_t begi
 
 static bool is_key_of(const tally__merge_part *part, int64_t key) { return part->first <= key && key <= part->last; }
 
-/* Whether what is to be merged of each list begins and ends with keys of the part: in between it is seen to be sorted.
- */
+/* Whether the first and the last value of each list are within the part. That those between are sorted shows in the
+ * merge. */
 static bool lies_in_part(const workspace *w, const tally__merge_part *part) {
     for (int64_t i = 0; i < w->job->count; i++) {
         const tally__merge_list *const list = &w->job->lists[i];

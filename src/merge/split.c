@@ -15,7 +15,7 @@ int64_t tally__merge_search(const tally__merge_job *job, const tally__merge_list
     return low;
 }
 
-/* Of a part whose keys are equal the lists follow one another. */
+/* All keys of the part are equal: its lists follow one another. */
 static void split_equal(const tally__merge_job *job, const int64_t *begins, const int64_t *ends, int64_t rank,
                         int64_t *places) {
     for (int64_t i = 0; i < job->count; i++) {
@@ -25,7 +25,7 @@ static void split_equal(const tally__merge_job *job, const int64_t *begins, cons
     }
 }
 
-/* The list with most values still in question; -1: none has any. */
+/* The list with the most values still in question, or -1. */
 static int64_t widest(const int64_t *low, const int64_t *high, int64_t count) {
     int64_t found = -1, most = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -54,8 +54,9 @@ bool tally__merge_split(const tally__merge_job *job, int part, int64_t rank, int
         low[i] = begins[i];
         high[i] = ends[i];
     }
-    /* Each turn takes a value from the middle of the widest list and counts those in front of it in the output. They
-     * are among the first `rank`, or it and all behind it are not. */
+    /* Each turn takes a value from the middle of the widest list, and counts the values that come before it in the
+     * output. If these are fewer than `rank`, they and the value are among the first `rank`; else the value and all
+     * behind it are not. */
     for (int64_t chosen; (chosen = widest(low, high, job->count)) >= 0;) {
         const int64_t middle = low[chosen] + (high[chosen] - low[chosen]) / 2;
         const int64_t key = tally__merge_key_at(job, &job->lists[chosen], middle);
@@ -70,5 +71,5 @@ bool tally__merge_split(const tally__merge_job *job, int part, int64_t rank, int
     }
     int64_t found = 0;
     for (int64_t i = 0; i < job->count; i++) found += low[i] - begins[i];
-    return found == rank; /* else a list is not sorted */
+    return found == rank; /* false: a list is not sorted */
 }

@@ -6,8 +6,8 @@
 /* ---- checking ---- */
 
 enum {
-    SHORT_BYTES = 64 * 1024, /* vectors of so few bytes of nodes travel as nodes */
-    WHOLE_BYTES = 16 * 1024  /* so few bytes of nodes are not worth another message, which windows take */
+    SHORT_BYTES = 64 * 1024, /* vectors whose nodes have fewer bytes travel as nodes, longer ones element by element */
+    WHOLE_BYTES = 16 * 1024  /* windows save nothing for fewer bytes: they take one message more */
 };
 
 static bool travels_in_blocks(const request *r) {
@@ -23,7 +23,7 @@ static tally_status check_array(const tally_array *a, const request *r) {
     return TALLY_OK;
 }
 
-/* The bytes of one result, where the natural one has so many and that type. */
+/* The bytes of one result as `type`, if the natural one, of type `natural`, has `bytes`. */
 static size_t converted_bytes(tally_type type, tally_type natural, size_t bytes) {
     if (type == TALLY_NATURAL || type == natural) return bytes;
     return tally_type_size(type) * (bytes / tally_type_size(natural));
@@ -77,7 +77,7 @@ static bool gives_index(tally_op op) {
     }
 }
 
-/* Where this rank's values begin in the whole matters to indices and to states. */
+/* Finds where this rank's values begin in the whole, which indices and states need. */
 static tally_status count_values(const request *r, travel *t) {
     int64_t results;
     const size_t bytes = (size_t)r->results * sizeof *t->counts + 1;
@@ -105,7 +105,7 @@ static tally_status go_on(request *r, travel *t) {
     size_t bytes;
     if (r->results == 0) return TALLY_OK;
     TRY_TALLY(tally_result_type(r->context, r->op, r->x->type, &natural, &bytes));
-    r->result_bytes = converted_bytes(r->out.type, natural, bytes); /* of the root's out, which is known now */
+    r->result_bytes = converted_bytes(r->out.type, natural, bytes); /* the root's type: all know it now */
     if (travels_in_blocks(r)) return tally__mpi_exchange_blocks(r, t);
     return r->node_bytes != 0 ? tally__mpi_merge_nodes(r, t) : tally__mpi_merge_states(r, t);
 }
@@ -124,7 +124,7 @@ static tally_status run(request r, MPI_Comm comm) {
 
 /* ---- entry points ---- */
 
-/* A root of the caller's is never taken for "every rank". */
+/* The root as ranks agree on it. A negative number of the caller's must not pass for "every rank". */
 static int named(int root) { return root < 0 ? INT32_MIN : root; }
 
 static tally_status reduce(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
@@ -186,7 +186,7 @@ tally_status tally_mpi_reduce_elements_pair(tally_context *context, tally_op op,
     return elements(context, op, &left, &right, out, named(root), comm);
 }
 
-/* A rank that passes NULL takes part all the same, with an array that is refused. */
+/* A rank that passes NULL takes part all the same, with this array, which is refused on every rank. */
 static const tally_array nothing = {NULL, TALLY_NATURAL, -1, 0};
 
 tally_status tally_mpi_fortran_reduce(tally_context *context, tally_op op, const tally_array *left,

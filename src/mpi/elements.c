@@ -10,13 +10,13 @@ enum { CHUNK_BYTES = 64 * 1024 * 1024, MOST_RESULT_BYTES = 16 };
 
 /* Buffers for one chunk of elements at a time. */
 typedef struct blocks {
-    int64_t chunk;          /* elements */
-    bool there;             /* values are sent from GPU memory, where they lie, and rows are received there */
-    char *mine[2];          /* this rank's chunk of each input, else */
-    char *rows[2];          /* its block of the chunk, of all ranks */
-    char *results, *all;    /* of the block; of the chunk */
-    int *counts, *displs;   /* of blocks, in elements */
-    int *rcounts, *rdispls; /* of rows */
+    int64_t chunk;          /* elements of a chunk */
+    bool there;             /* values are sent from GPU memory, where they lie, and rows are received in it */
+    char *mine[2];          /* copies of this rank's chunk of each input */
+    char *rows[2];          /* this rank's block of the chunk, a row from each rank */
+    char *results, *all;    /* results of the block, and of the whole chunk */
+    int *counts, *displs;   /* for MPI: each rank's block, in elements, */
+    int *rcounts, *rdispls; /* and each row that this rank receives */
     MPI_Datatype value;
 } blocks;
 
@@ -37,7 +37,7 @@ static bool is_packed(const request *r, const tally_array *a) {
     return a->stride == 0 || a->stride == (int64_t)r->value_bytes;
 }
 
-/* Rows in GPU memory, if MPI reaches what the inputs are in. */
+/* Takes GPU memory for rows, if MPI can read the memory of the inputs. */
 static tally_status take_gpu_memory(const request *r, blocks *b, size_t bytes) {
     const tally_array *const inputs[2] = {r->x, r->y};
     const int count = r->y != NULL ? 2 : 1;
@@ -56,7 +56,7 @@ static tally_status take_gpu_memory(const request *r, blocks *b, size_t bytes) {
     return TALLY_OK;
 }
 
-/* Results are received in host memory, unless MPI reaches a GPU's. */
+/* Refuses an output in GPU memory that MPI cannot write to. */
 static tally_status check_out(const request *r) {
     void *there = NULL;
     if (!tally__mpi_has_result(r) || (tally__mpi_reaches_gpus() && out_is_packed(r))) return TALLY_OK;
@@ -126,26 +126,26 @@ static tally_array from_element(const request *r, const tally_array *a, int64_t 
     return (tally_array){(const char *)a->data + first * stride, a->type, count, a->stride};
 }
 
-/* This rank's chunk, as MPI takes it. */
+/* Lays out this rank's chunk side by side, as MPI sends it. */
 static tally_status lay_out(const request *r, blocks *b, const tally_array *a, int i, size_t bytes, const char **mine) {
     *mine = b->mine[i];
     if (!b->there) return tally__mpi_quote(tally_copy_values(r->context, r->op, *a, b->mine[i], bytes));
     *mine = a->data;
-    return tally__mpi_quote(tally_await_nodes(r->context, a->data)); /* MPI knows no streams */
+    return tally__mpi_quote(tally_await_nodes(r->context, a->data)); /* MPI does not wait for the stream */
 }
 
-/* Block q of each rank's chunk goes to rank q. */
+/* Sends block q of this rank's chunk to rank q, for all q. */
 static tally_status exchange(const request *r, blocks *b, const tally_array *a, int i, int64_t first, int64_t c) {
     const size_t space = (size_t)c * r->value_bytes;
     const tally_array chunk = from_element(r, a, first, c);
     const char *mine;
     const tally_status laid_out = lay_out(r, b, &chunk, i, space, &mine);
-    if (laid_out != TALLY_OK && !b->there) memset(b->mine[i], 0, space); /* the others wait for something */
+    if (laid_out != TALLY_OK && !b->there) memset(b->mine[i], 0, space); /* the others wait for a message */
     TRY_MPI(MPI_Alltoallv(mine, b->counts, b->displs, b->value, b->rows[i], b->rcounts, b->rdispls, b->value, r->comm));
     return laid_out;
 }
 
-/* The columns of the block. */
+/* Reduces the columns of the block. */
 static tally_status reduce_block(const request *r, blocks *b, int64_t width) {
     const tally_segments columns = tally_rows(1, r->ranks, width);
     const tally_array x = {b->rows[0], r->x->type, width * r->ranks, 0}, y = {b->rows[1], r->x->type, x.count, 0};
@@ -173,7 +173,7 @@ static tally_status hand_out(const request *r, blocks *b, MPI_Datatype result, i
     return TALLY_OK;
 }
 
-/* The worse of two: what hinders goes before what is told of results. */
+/* Which of two statuses is worse: a failure, then what is said of results. */
 static int weight(tally_status status) {
     return status == TALLY_OK ? 0 : status == TALLY_EMPTY ? 1 : status == TALLY_OVERFLOW ? 2 : 3;
 }

@@ -10,7 +10,7 @@ static _Thread_local char sentence[SENTENCE_BYTES];
 const char *tally_mpi_message(void) { return sentence; }
 
 tally_status tally__mpi_fail(tally_status status, const char *format, ...) {
-    char fresh[SENTENCE_BYTES]; /* what is quoted may be the last sentence */
+    char fresh[SENTENCE_BYTES]; /* the arguments may quote the last sentence */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(fresh, sizeof fresh, format, arguments);

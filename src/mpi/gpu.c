@@ -1,9 +1,9 @@
-/* Whether MPI sends what lies in GPU memory (is "CUDA-aware"): it is asked. */
+/* Asks MPI whether it can send what lies in GPU memory ("CUDA-aware"). */
 #include <stdlib.h>
 
 #include "mpi/ranks.h"
 #ifdef OPEN_MPI
-#include <mpi-ext.h> /* says in macros whether it has the question */
+#include <mpi-ext.h> /* its macros say whether MPI has the function that is asked */
 #endif
 
 /* MPICH has it since 4.0. */

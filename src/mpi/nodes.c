@@ -7,13 +7,13 @@
 
 /* ---- making ---- */
 
-/* A root receives beside its own nodes: MPICH 4.0 may crash in an MPI_Reduce that is in place. */
+/* A root has room for received nodes beside its own: MPICH 4.0 may crash in an MPI_Reduce that is in place. */
 static size_t room_for(const request *r) { return (size_t)r->results * r->node_bytes * (r->root == r->rank ? 2 : 1); }
 static unsigned char *merged_nodes(const request *r, const travel *t) {
     return t->nodes + (r->root == r->rank ? (size_t)r->results * r->node_bytes : 0);
 }
 
-/* Segments, or NULL: the whole. y: NULL, or the second input. */
+/* segments: NULL for the whole array. y: the second input, or NULL. */
 static tally_status reduce_to_nodes(const request *r, const tally_array *x, const tally_array *y,
                                     const tally_segments *segments, unsigned char *nodes) {
     const size_t bytes = (size_t)r->results * r->node_bytes;
@@ -25,7 +25,7 @@ static tally_status reduce_to_nodes(const request *r, const tally_array *x, cons
                                 : tally_reduce_segments_nodes(r->context, r->op, *x, *segments, nodes, bytes));
 }
 
-/* Each value is a node. A GPU's are copied to the host as values, which are fewer bytes. */
+/* Makes a node of each value. Values on a GPU are copied to the host first: nodes would be more bytes. */
 static tally_status elements_to_nodes(const request *r, char *copies, unsigned char *nodes) {
     const size_t bytes = (size_t)r->results * r->value_bytes;
     const tally_segments rows = tally_rows(r->results, 1, 1);
@@ -45,8 +45,8 @@ static tally_status fill_nodes(const request *r, unsigned char *nodes) {
     return status;
 }
 
-/* Where nodes lie is a rank's own matter; but those that are merged by an operation of this library's are the host's.
- */
+/* Takes GPU memory for the nodes, if they are merged by addition. Each rank decides for itself; an operation of this
+ * library merges in host memory alone. */
 static tally_status take_gpu_memory(const request *r, travel *t, size_t extents) {
     void *there = NULL, *beside = NULL;
     if (r->elements || !r->adds || r->x->count == 0 || !tally__mpi_reaches_gpus()) return TALLY_OK;
@@ -108,7 +108,7 @@ static tally_status all_reduce_many(const request *r, const travel *t, int64_t c
     return TALLY_OK;
 }
 
-/* MPI calls this with no word of whose nodes they are: their type knows. */
+/* MPI does not tell its operation which request it belongs to: an attribute of the data type does. */
 static int request_key = MPI_KEYVAL_INVALID;
 static int request_code;
 static void make_key(void) {
@@ -122,7 +122,7 @@ static void merge(void *from, void *into, int *count, MPI_Datatype *type) {
     if (MPI_Type_get_attr(*type, request_key, &r, &found) == MPI_SUCCESS && found &&
         tally_merge_nodes(r->context, r->op, r->x->type, *count, into, from) == TALLY_OK)
         return;
-    memcpy(into, &damaged, sizeof damaged); /* it cannot fail here, and so says it when it is finished */
+    memcpy(into, &damaged, sizeof damaged); /* this cannot fail here: a damaged node fails when it is finished */
 }
 
 static tally_status merge_by_operation(const request *r, const travel *t) {

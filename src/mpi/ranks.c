@@ -19,7 +19,7 @@ static int free_duplicate(MPI_Comm comm, int key, void *value, void *extra) {
     return code;
 }
 
-static void make_keyval(void) { /* a duplicate by the caller does not inherit ours */
+static void make_keyval(void) { /* if the caller duplicates the communicator, the copy does not inherit ours */
     keyval_code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_duplicate, &keyval, NULL);
 }
 
@@ -62,7 +62,7 @@ tally_status tally__mpi_enter(request *r, MPI_Comm comm) {
 
 /* ---- agreeing ---- */
 
-/* The lowest rank that failed tells all its status and sentence. */
+/* Spreads the status and the sentence of the lowest rank that failed. */
 static tally_status hear(const request *r, int failed, tally_status mine) {
     struct {
         int32_t status;
@@ -103,7 +103,8 @@ static void describe(const request *r, int64_t *same) {
     same[FORM] = (r->segments != NULL) * 2 + r->elements;
 }
 
-/* One MPI_MAX of who failed, of each word, and of its complement: those of a rank that failed are below all others. */
+/* One MPI_MAX finds who failed, and of each word the largest value and, as a negative number, the smallest. A rank that
+ * failed gives numbers below all others. */
 tally_status tally__mpi_agree_on_request(request *r, tally_status mine) {
     int64_t words[1 + 2 * SAME], most[1 + 2 * SAME], same[SAME];
     describe(r, same);
@@ -131,6 +132,6 @@ tally_status tally__mpi_count_before(const request *r, const int64_t *counts, in
         const int64_t n = count - at < most ? count - at : most;
         TRY_MPI(MPI_Exscan(counts + at, before + at, (int)n, MPI_INT64_T, MPI_SUM, r->comm));
     }
-    if (r->rank == 0 && count > 0) memset(before, 0, (size_t)count * sizeof *before); /* MPI leaves it open */
+    if (r->rank == 0 && count > 0) memset(before, 0, (size_t)count * sizeof *before); /* which MPI does not set */
     return TALLY_OK;
 }

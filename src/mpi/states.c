@@ -41,7 +41,7 @@ static tally_status add_state(pack *p, const tally_state *state) {
     return TALLY_OK;
 }
 
-/* The state at *at, and *at behind it. */
+/* Loads the state at *at, and moves *at behind it. */
 static tally_status take_state(const request *r, const pack *p, size_t *at, tally_state **state) {
     uint64_t size;
     memcpy(&size, p->bytes + *at, sizeof size);
@@ -104,7 +104,7 @@ static tally_status send_bytes(const request *r, unsigned char *bytes, size_t si
     return TALLY_OK;
 }
 
-/* Without memory the messages are received all the same, and lost. */
+/* Without memory the messages are received all the same, and dropped: the sender must not wait. */
 static tally_status receive_bytes(const request *r, pack *p, size_t size, int from) {
     const tally_status status = grow(p, size);
     for (size_t at = 0; at < size; at += MESSAGE_BYTES) {
@@ -124,7 +124,7 @@ static head head_of(tally_status status, const pack *p) {
     return h;
 }
 
-/* What rank `from` has, behind what is here; a failure on either side goes on as this side's. */
+/* Joins what rank `from` has behind what is here. A failure on either side becomes this side's. */
 static tally_status receive_and_join(const request *r, pack *mine, tally_status status, int from) {
     head h;
     pack theirs = {NULL, 0, 0};
@@ -152,7 +152,7 @@ static tally_status climb(const request *r, pack *mine, tally_status status) {
 
 /* ---- the result ---- */
 
-/* Rank 0's states, to the ranks that are to have the result. */
+/* Sends the states of rank 0 to the ranks that want the result. */
 static tally_status hand_out(const request *r, pack *p, size_t size) {
     if (r->root == 0) return TALLY_OK;
     if (r->root != EVERY_RANK) {
@@ -166,7 +166,7 @@ static tally_status hand_out(const request *r, pack *p, size_t size) {
     return TALLY_OK;
 }
 
-/* All results are written; of TALLY_EMPTY and TALLY_OVERFLOW the latter is told. */
+/* Writes all results. If some are TALLY_EMPTY and others TALLY_OVERFLOW, the status is the latter. */
 static tally_status finish(const request *r, const pack *p) {
     tally_status worst = TALLY_OK;
     size_t at = 0;

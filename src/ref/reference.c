@@ -41,7 +41,7 @@ static tally_status slice_tree(const tally__spec *spec, const tally__input *in, 
     tally__input apart = *in;
     apart.x_stride *= step;
     apart.y_stride *= step;
-    if (n > 0) { /* else there may be no memory to point into */
+    if (n > 0) { /* else x may be NULL */
         apart.x += begin * in->x_stride;
         if (spec->inputs == 2) apart.y += begin * in->y_stride;
         tally__gather(spec, &apart, 0, n, x, y);
@@ -61,7 +61,7 @@ static tally_status reduce_slice(const tally__spec *spec, const tally__input *in
     return TALLY_OK;
 }
 
-/* One leaf; not inlined, so that what it gathers is on the stack once and not for each level of the tree. */
+/* One leaf. Not inlined, so that its buffer is on the stack once, not for each level of the tree. */
 static __attribute__((noinline)) void reference_leaf(const tally__spec *spec, const tally__input *in, int64_t begin,
                                                      int64_t n, int64_t first, tally__node *node) {
     _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];

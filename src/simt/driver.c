@@ -17,16 +17,16 @@ enum {
     INVALID_HANDLE = 400,
     UNKNOWN = 999,
 
-    ALIGNMENT = 256, /* of cuMemAlloc */
+    ALIGNMENT = 256, /* that cuMemAlloc promises */
     CANARY_BYTES = 64,
     FRESH = 0xA5,
     CANARY = 0xC3,
     FREED = 0xDD,
-    MOST_CONTEXTS = 8 /* on a thread's stack of them */
+    MOST_CONTEXTS = 8 /* current on one thread, on top of one another */
 };
 #define DEVICE_BYTES ((size_t)4 << 30)
 
-/* A thing that was made, in a list of its kind. */
+/* What all objects begin with: a link in the list of those of their kind. */
 typedef struct thing {
     struct thing *next;
 } thing;
@@ -45,7 +45,7 @@ struct CUfunc_st {
 enum { MOST_FUNCTIONS = 8 };
 struct CUmod_st {
     thing in_list;
-    struct CUfunc_st functions[MOST_FUNCTIONS]; /* the one that the image names, and those asked for */
+    struct CUfunc_st functions[MOST_FUNCTIONS]; /* the one that the image names, then those asked for by name */
 };
 struct CUstream_st {
     thing in_list;
@@ -54,7 +54,7 @@ struct CUctx_st {
     int unused;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for all variables below */
 static thing *allocations, *modules, *streams;
 static int64_t calls, failing_call;
 static int64_t retained;
@@ -83,7 +83,7 @@ static int64_t length_of(const thing *list) {
     return length;
 }
 
-/* Exactly as much as asked for where the address sanitizer looks behind it, elsewhere with a canary there. */
+/* Bytes behind an allocation: a canary; none where the address sanitizer looks there itself. */
 static size_t behind(void) {
 #ifdef TALLY_SIMT_ASAN
     return 0;
@@ -105,7 +105,7 @@ static bool is_device_memory(tally__cu_address address, size_t bytes) {
     return a != NULL && bytes <= a->bytes - (address - (uintptr_t)a->start);
 }
 
-/* For launches, which hold the lock. */
+/* The same for launches, which hold the lock already. */
 static bool is_inside(const void *p, size_t bytes) {
     for (const thing *t = allocations; t != NULL; t = t->next) {
         const allocation *a = (const allocation *)t;
@@ -131,14 +131,14 @@ static void unlock(pthread_mutex_t *const *locked) { pthread_mutex_unlock(*locke
 #define BEGIN(error) \
     LOCKED;          \
     REQUIRE(!fails(), error)
-/* As calls that need an initialized driver; and as most, which need a context of the calling thread, too. */
+/* For calls that need an initialized driver; and for most, which also need a current context. */
 #define BEGIN_INITIALIZED(error) \
     BEGIN(error);                \
     REQUIRE(initialized, NOT_INITIALIZED)
 #define BEGIN_IN_CONTEXT(error) \
     BEGIN_INITIALIZED(error);   \
     REQUIRE(pushed > 0, INVALID_CONTEXT)
-/* As those that release something, which they do even when they fail: a real driver then reports what failed before. */
+/* For calls that release something. They do so even when they fail: a real driver then reports an earlier failure. */
 #define BEGIN_RELEASE()                                       \
     LOCKED;                                                   \
     const int outcome = fails() ? UNKNOWN : TALLY_CU_SUCCESS; \
@@ -213,7 +213,7 @@ static int device_memory(size_t *bytes, tally__cu_device device) {
     return TALLY_CU_SUCCESS;
 }
 
-/* Kernels that wait for other blocks count on multiprocessors * resident blocks of them at once: the machine runs as
+/* Kernels whose blocks wait for one another count on multiprocessors * resident blocks at once: the machine runs so
  * many. */
 static int device_attribute(int *value, int attribute, tally__cu_device device) {
     BEGIN_INITIALIZED(TALLY_CU_INVALID_VALUE);
@@ -319,7 +319,7 @@ static int function_attribute(int *value, int attribute, tally__cu_function func
     BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
     REQUIRE(is_function(function), INVALID_HANDLE);
     switch (attribute) {
-    case TALLY_CU_FUNCTION_SHARED_BYTES: *value = 0; break; /* known once it has run */
+    case TALLY_CU_FUNCTION_SHARED_BYTES: *value = 0; break; /* not known before it has run */
     case TALLY_CU_FUNCTION_LOCAL_BYTES: *value = 0; break;
     case TALLY_CU_FUNCTION_REGISTERS: *value = 32; break;
     case TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED: *value = function->dynamic_shared; break;
@@ -332,7 +332,7 @@ static int function_set(tally__cu_function function, int attribute, int value) {
     BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
     REQUIRE(is_function(function), INVALID_HANDLE);
     if (attribute == TALLY_CU_FUNCTION_SHARED_CARVEOUT && value >= -1 && value <= 100)
-        return TALLY_CU_SUCCESS; /* it has no cache */
+        return TALLY_CU_SUCCESS; /* there is no cache to share with */
     REQUIRE(attribute == TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED && value >= 0 && value <= TALLY_SIMT_MOST_DYNAMIC_SHARED,
             TALLY_CU_INVALID_VALUE);
     function->dynamic_shared = value;
@@ -348,7 +348,7 @@ static int resident_blocks(int *blocks, tally__cu_function function, int threads
     BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
     REQUIRE(is_function(function), INVALID_HANDLE);
     REQUIRE(threads > 0, TALLY_CU_INVALID_VALUE);
-    *blocks = threads <= TALLY_SIMT_MOST_THREADS && fits(function, shared_bytes); /* one on each multiprocessor */
+    *blocks = threads <= TALLY_SIMT_MOST_THREADS && fits(function, shared_bytes); /* a multiprocessor holds one */
     return TALLY_CU_SUCCESS;
 }
 
@@ -475,7 +475,7 @@ static int fill(tally__cu_address address, unsigned char byte, size_t bytes, tal
     return TALLY_CU_SUCCESS;
 }
 
-/* A pointer that it does not know is no error: each attribute is then 0. */
+/* As with a real driver, an unknown pointer is no error: its attributes are 0. */
 static int pointer_attributes(unsigned count, int *attributes, void **values, tally__cu_address pointer) {
     BEGIN_INITIALIZED(TALLY_CU_INVALID_VALUE);
     const bool known = allocation_of(pointer) != NULL;
@@ -503,7 +503,8 @@ static int check_canaries(const char *name) {
     return TALLY_CU_SUCCESS;
 }
 
-static bool is_known(const tally__cu_launch *how) { /* kernels run one after the other: none is early */
+/* An early start may be asked for. It changes nothing: kernels run one after the other. */
+static bool is_known(const tally__cu_launch *how) {
     return how->attribute_count == 0 ||
            (how->attribute_count == 1 && how->attributes->number == TALLY_CU_LAUNCH_OVERLAPS);
 }
@@ -560,7 +561,7 @@ static int error_name(int error, const char **name) {
     return *name != NULL ? TALLY_CU_SUCCESS : TALLY_CU_INVALID_VALUE;
 }
 
-/* Of a launch that failed, what the calling thread's last one did wrong. */
+/* For a failed launch: what the calling thread's last one did wrong. */
 static int error_sentence(int error, const char **sentence) {
     *sentence = NULL;
     BEGIN(TALLY_CU_INVALID_VALUE);

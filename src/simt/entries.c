@@ -32,9 +32,10 @@ tally__simt_entry *tally__simt_find(const char *name) {
     return entry;
 }
 
-/* The kernels of the units of kernels/forms.h. */
+/* The kernels of kernels/forms.h: the unit of each, and how its name begins. The names of all kernels of a unit end
+ * alike. */
 static const struct unit_kernel {
-    const char *unit, *begin; /* of its name: what follows is the same for all of the unit */
+    const char *unit, *begin;
 } unit_kernels[] = {
 #define TALLY_UNIT(kind, ID, text, defines)
 #define TALLY_ROW(kind, ID, name, threads, work) {#kind #ID, "tally_" #name},
@@ -44,7 +45,7 @@ static const struct unit_kernel {
 };
 enum { UNIT_KERNELS = sizeof unit_kernels / sizeof *unit_kernels };
 
-/* What is behind the beginning of a name; NULL: that is another. */
+/* What follows `begin` in a name; NULL: the name begins otherwise. */
 static const char *rest_of(const char *name, const char *begin) {
     const size_t length = strlen(begin);
     return strncmp(name, begin, length) == 0 && (name[length] == '_' || name[length] == 0) ? name + length : NULL;

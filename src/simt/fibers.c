@@ -19,26 +19,26 @@
 
 enum {
 #if defined(TALLY_SIMT_ASAN) || defined(TALLY_SIMT_TSAN)
-    STACK_BYTES = 256 << 10, /* their frames are larger */
+    STACK_BYTES = 256 << 10, /* frames are larger with the address sanitizer */
 #else
     STACK_BYTES = 64 << 10,
 #endif
-    /* Stacks that all begin at the same place of a page fall on the same few lines of the caches. */
+    /* Stacks that all began at the same place of a page would compete for the same few cache lines. */
     LINE = 64,
     COLOURS = 61
 };
 
 struct tally__fiber {
 #ifdef TALLY_FIBER_ASM
-    void *stack; /* where it was left */
+    void *stack; /* its stack pointer, while another runs */
 #else
     ucontext_t context;
 #endif
     void (*body)(void);
-    tally__fiber *next;  /* in the pool */
-    const char *bottom;  /* of its stack, */
-    size_t bytes;        /* which has so many */
-    void *fake, *thread; /* the address and the thread sanitizer's */
+    tally__fiber *next;  /* in the list of those that can be used again */
+    const char *bottom;  /* its stack: the lowest address, */
+    size_t bytes;        /* and how many bytes */
+    void *fake, *thread; /* what the address and the thread sanitizer know it by */
 };
 
 static tally__fiber *pool, host, *arriving, *leaving;
@@ -71,7 +71,7 @@ __asm__(".text\n"
         "    pop %rcx\n"
         "    jmp *%rcx\n"
         ".size tally__fiber_swap, .-tally__fiber_swap\n");
-enum { SAVED_WORDS = 8, RETURN_WORD = 6 }; /* one more, so that the stack is as after a call */
+enum { SAVED_WORDS = 8, RETURN_WORD = 6 }; /* as many as keep the stack aligned as after a call */
 #else
 __asm__(".text\n"
         ".globl tally__fiber_swap\n"
@@ -109,7 +109,7 @@ enum { SAVED_WORDS = 20, RETURN_WORD = 11 };
 __asm__(".section .note.GNU-stack,\"\",%progbits\n.text\n");
 #endif
 
-/* What the sanitizers are told where a switch arrives. */
+/* Tells the sanitizers that a switch has arrived here. */
 static void arrive(tally__fiber *self) {
 #ifdef TALLY_SIMT_ASAN
     const void *bottom;
@@ -128,13 +128,13 @@ static void start(void) {
     for (;;) self->body();
 }
 
-/* To run start() on an empty stack. */
+/* Makes the fiber run start() on an empty stack when it is switched to. */
 static void reset(tally__fiber *fiber) {
     uintptr_t top = (uintptr_t)fiber->bottom + fiber->bytes;
     TALLY_SHOW(fiber->bottom, fiber->bytes);
 #ifdef TALLY_FIBER_ASM
     void **words = (void **)(top / 16 * 16) - SAVED_WORDS;
-    for (int i = 0; i < SAVED_WORDS; i++) words[i] = NULL; /* debuggers stop at a frame of no caller */
+    for (int i = 0; i < SAVED_WORDS; i++) words[i] = NULL; /* 0: debuggers stop at a frame without a caller */
     words[RETURN_WORD] = (void *)(uintptr_t)start;
     fiber->stack = words;
 #else

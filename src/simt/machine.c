@@ -121,7 +121,7 @@ static int run_all(int places) {
     }
     for (int slot = 0; slot < places; slot++) {
         block *b = &tally__machine.slots[slot];
-        if (b->live && error == TALLY_CU_SUCCESS) { /* the checks at each meeting leave none */
+        if (b->live && error == TALLY_CU_SUCCESS) { /* meetings report their own deadlocks */
             snprintf(tally__machine.sentence, sizeof tally__machine.sentence,
                      b->asleep > 0 ? "deadlock: threads of block %d wait at an mbarrier, and nobody arrives"
                                    : "deadlock: no thread of block %d can go on",
@@ -178,7 +178,7 @@ static int prepare(const tally__simt_job *job, char *sentence, size_t capacity) 
     }
     if (tally__machine.slots == NULL)
         tally__machine.slots =
-            calloc(TALLY_SIMT_MOST_BLOCKS, sizeof *tally__machine.slots); /* pages come as they are touched */
+            calloc(TALLY_SIMT_MOST_BLOCKS, sizeof *tally__machine.slots); /* pages come when touched */
     if (tally__machine.slots != NULL) return TALLY_CU_SUCCESS;
     snprintf(sentence, capacity, "no memory for %d blocks", TALLY_SIMT_MOST_BLOCKS);
     return TALLY_CU_OUT_OF_MEMORY;

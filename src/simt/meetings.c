@@ -3,7 +3,7 @@
 
 /* ---- the block's barrier ---- */
 
-/* The first that has ended; behind all: none. */
+/* The first thread that has ended, or the number of threads. */
 static int ended_thread(const block *b) {
     int w = 0;
     while (w < MOST_WARPS && b->warps[w].ended == 0) w++;
@@ -94,7 +94,7 @@ uint32_t tally__machine_meet(tally__simt_meeting meeting, uint32_t value, int32_
     const char *name = tally__meeting_name(meeting);
     const int lane = self->lane;
     char *order = &w->order[w->turn];
-    if (meeting == TALLY_SIMT_SHUFFLE) argument &= tally__machine.settings.lanes - 1; /* as __shfl_sync does */
+    if (meeting == TALLY_SIMT_SHUFFLE) argument &= tally__machine.settings.lanes - 1; /* as in __shfl_sync */
     if (meeting == TALLY_SIMT_SHUFFLE_XOR) argument ^= lane;
     if (meeting == TALLY_SIMT_SHUFFLE || meeting == TALLY_SIMT_SHUFFLE_XOR) check_source(self, name, argument, site);
     if (w->ended != 0)
@@ -113,8 +113,8 @@ uint32_t tally__machine_meet(tally__simt_meeting meeting, uint32_t value, int32_
     w->values[lane] = value;
     w->sources[lane] = argument;
     w->arrived |= UINT32_C(1) << lane;
-    /* Of these, only the barrier orders memory: CUDA C++ Programming Guide, "Warp Shuffle Functions", "Warp Vote
-     * Functions". */
+    /* Only the barrier orders memory, not shuffles and votes: CUDA C++ Programming Guide, "Warp Shuffle Functions",
+     * "Warp Vote Functions". */
     if (meeting == TALLY_SIMT_WARP_BARRIER) TALLY_RELEASE(order);
     tally__schedule_wait(self->number);
     if (w->arrived == w->lanes) {

@@ -16,7 +16,7 @@
 
 #define FILE_NAME "libtally-simt.so"
 
-static bool opened; /* or not found, once and for all */
+static bool opened; /* true after the first try, even if nothing was found */
 static tally__simt_lookup *lookup;
 static char reason[PATH_MAX + 400]; /* why the first candidate that exists was not taken */
 
@@ -47,12 +47,12 @@ static bool try_file(const char *path, bool named) {
         if (named) REJECT("TALLY_SIMT_KERNELS names no library that can be loaded (%s): correct or unset it", why);
         return false;
     }
-    if (take(library, path)) return true; /* and is never closed: contexts keep kernels as long as they like */
+    if (take(library, path)) return true; /* it stays open: contexts may keep kernels for any time */
     dlclose(library);
     return false;
 }
 
-/* The file that this code is part of. Not dladdr, which of a program tells argv[0]: whatever its caller says. */
+/* Finds the file that this code is part of. dladdr would give argv[0] for a program, which its caller chooses. */
 static int find_own_file(struct dl_phdr_info *object, size_t size, void *path) {
     (void)size;
     for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -64,7 +64,8 @@ static int find_own_file(struct dl_phdr_info *object, size_t size, void *path) {
     return 0;
 }
 
-/* Whoever made that file could have had it do anything. What others laid beside it is not loaded. */
+/* Whoever made our own file is trusted already. A library beside it is loaded only if the same user, or root, made it.
+ */
 static bool is_as_safe(const char *path, const char *own) {
     struct stat candidate, ours;
     return stat(path, &candidate) == 0 && stat(own, &ours) == 0 &&
@@ -74,7 +75,7 @@ static bool is_as_safe(const char *path, const char *own) {
 static bool try_folders(void) {
     static const char *const folders[] = {"", TALLY_BIN_TO_LIB "/"};
     char own[PATH_MAX], path[PATH_MAX];
-    if (getauxval(AT_SECURE)) return false; /* a hard link gives a program the folder that its caller wants */
+    if (getauxval(AT_SECURE)) return false; /* a hard link would choose the folder */
     if (!dl_iterate_phdr(find_own_file, own)) return false;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         int folder = (int)(strrchr(own, '/') + 1 - own);

@@ -30,7 +30,7 @@ _Noreturn void tally__machine_fail(const char *format, ...) {
     vsnprintf(tally__machine.sentence + length, sizeof tally__machine.sentence - (size_t)length, format, arguments);
     va_end(arguments);
     tally__machine.failed = true;
-    TALLY_RELEASE(&tally__machine.ended); /* of the sentence */
+    TALLY_RELEASE(&tally__machine.ended); /* publishes the sentence */
     tally__fiber_switch(tally__machine.now->fiber, tally__machine.host);
     abort();
 }

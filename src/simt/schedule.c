@@ -8,10 +8,10 @@ enum { WORD = 64, WORDS_OF_BLOCK = TALLY_SIMT_MOST_THREADS / WORD, WARP = 32, AT
 
 static struct {
     tally__simt_order order;
-    int slots, threads, words; /* words in use of each block's */
+    int slots, threads, words; /* words of bits that a block needs */
     uint64_t random, blocks;
     int ready_count;
-    int atomics; /* in a row */
+    int atomics; /* atomic operations in a row, and nothing else */
     uint64_t ready[TALLY_SIMT_MOST_BLOCKS][WORDS_OF_BLOCK];
 } schedule;
 
@@ -67,7 +67,7 @@ void tally__schedule_wait(int number) {
     schedule.ready_count--;
 }
 
-/* The first that is ready from `number` on, around the end; there is one. */
+/* The first thread from `number` on that is ready, beginning again behind the last one. There is one. */
 static int from(int number) {
     int slot = number / TALLY_SIMT_MOST_THREADS, word = number % TALLY_SIMT_MOST_THREADS / WORD;
     uint64_t bits = schedule.ready[slot][word] & ~UINT64_C(0) << number % WORD;
@@ -77,7 +77,7 @@ static int from(int number) {
     }
     return slot * TALLY_SIMT_MOST_THREADS + word * WORD + __builtin_ctzll(bits);
 }
-/* The last that is ready before `number`, around the beginning. */
+/* The last thread before `number` that is ready, going on from the end before the first one. */
 static int before(int number) {
     int slot = number / TALLY_SIMT_MOST_THREADS, word = number % TALLY_SIMT_MOST_THREADS / WORD;
     uint64_t bits = schedule.ready[slot][word] & ((UINT64_C(1) << number % WORD) - 1);
@@ -91,8 +91,7 @@ static int after(int number) {
     int end = TALLY_SIMT_MOST_BLOCKS * TALLY_SIMT_MOST_THREADS;
     if (number % WORD != WORD - 1) return from(number + 1);
     if (number % TALLY_SIMT_MOST_THREADS / WORD + 1 < schedule.words) return from(number + 1);
-    number =
-        (number / TALLY_SIMT_MOST_THREADS + 1) * TALLY_SIMT_MOST_THREADS; /* the words behind a block are not in use */
+    number = (number / TALLY_SIMT_MOST_THREADS + 1) * TALLY_SIMT_MOST_THREADS; /* the next block's first */
     return from(number == end || number / TALLY_SIMT_MOST_THREADS == schedule.slots ? 0 : number);
 }
 
@@ -112,7 +111,7 @@ static int lockstep(int now, tally__step step) {
     return later != 0 ? now - now % WARP + __builtin_ctz(later) : after(now);
 }
 
-/* Whether nothing but atomics was done for so long that they may be waiting for somebody who never comes to run. */
+/* Whether there were atomic operations alone for so long that threads may be waiting for one that never gets to run. */
 static bool is_stuck(tally__step step) {
     schedule.atomics = step == TALLY_STEP_ATOMIC ? schedule.atomics + 1 : 0;
     if (schedule.atomics < ATOMICS_AT_A_TIME) return false;
@@ -145,6 +144,6 @@ int64_t tally__schedule_block(int64_t n, int64_t blocks) {
     uint64_t count = (uint64_t)blocks, step = schedule.blocks % count + 1;
     if (schedule.order == TALLY_SIMT_REVERSE) return blocks - 1 - n;
     if (schedule.order != TALLY_SIMT_RANDOM) return n;
-    while (common_divisor(step, count) != 1) step++; /* so that multiples of it meet each block once */
+    while (common_divisor(step, count) != 1) step++; /* its multiples reach each block once */
     return (int64_t)(((schedule.blocks >> 32) + (uint64_t)n * step) % count);
 }

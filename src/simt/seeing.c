@@ -1,4 +1,4 @@
-/* What a trace is told of what threads do. */
+/* Records what threads do, for a trace. */
 #include "simt/running.h"
 
 static tally__simt_event event_of(tally__simt_sight sight, const char *site) {

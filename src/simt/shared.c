@@ -20,7 +20,7 @@ void tally__machine_before_atomic(const void *p, size_t bytes) {
     check_alignment(p, bytes, "an atomic operation");
     tally__machine.counters.atomics++;
     tally__machine_step(TALLY_STEP_ATOMIC);
-    tally__simt_seen(TALLY_SIMT_ATOMIC, p, bytes, "an atomic operation"); /* which nobody comes before */
+    tally__simt_seen(TALLY_SIMT_ATOMIC, p, bytes, "an atomic operation"); /* nobody runs before the operation */
 }
 
 void tally__machine_before_fresh(const void *p) {
@@ -83,7 +83,7 @@ static void poison(char *from, const char *to) {
     for (volatile char *p = from; p < to; p++) *p = (char)POISON;
 }
 
-/* Objects lie in gaps that nobody may write. */
+/* Places an object, with gaps around it that nobody may write to. */
 static void *lay_out(block *b, size_t bytes, size_t alignment, const char *site) {
     object *o = &b->objects[b->object_count];
     char *gap = b->shared_end, *start = aligned(gap + GAP, alignment);
@@ -101,7 +101,7 @@ static void *lay_out(block *b, size_t bytes, size_t alignment, const char *site)
     return start;
 }
 
-/* The object of that place in the text; NULL: there is none yet. */
+/* The object that was made at this place in the text, or NULL. */
 static void *object_of(const block *b, size_t bytes, const char *site) {
     for (int i = 0; i < b->object_count; i++) {
         const object *o = &b->objects[i];
@@ -113,7 +113,7 @@ static void *object_of(const block *b, size_t bytes, const char *site) {
     return NULL;
 }
 
-/* As of a __shared__ variable, there is one for each place in the text, whoever asks and how often. */
+/* Like a __shared__ variable: one object for each place in the text, whichever threads ask, and how often. */
 void *tally__machine_shared(size_t bytes, size_t alignment, const char *site) {
     block *b = tally__machine.now->block;
     void *known = object_of(b, bytes, site);
@@ -127,7 +127,7 @@ void *tally__machine_shared(size_t bytes, size_t alignment, const char *site) {
     return lay_out(b, bytes, alignment, site);
 }
 
-/* As of an extern __shared__ array. */
+/* Like an extern __shared__ array. */
 void *tally__machine_shared_buffer(size_t bytes, const char *site) {
     block *b = tally__machine.now->block;
     void *known = object_of(b, bytes, site);
@@ -138,7 +138,7 @@ void *tally__machine_shared_buffer(size_t bytes, const char *site) {
     return lay_out(b, bytes, MOST_ALIGNMENT, site);
 }
 
-/* The address sanitizer finds it better, and where. */
+/* Finds writes to gaps when it is too late to say where; the address sanitizer finds them at once. */
 void tally__machine_check_gaps(const block *b) {
 #ifndef TALLY_SIMT_ASAN
     const char *p = b->shared;

@@ -35,7 +35,7 @@ void tally__simt_trace_end(tally__simt_trace *trace) {
 
 /* ---- requests ---- */
 
-static _Thread_local int lanes_of_warp; /* of the trace that is counted, for qsort */
+static _Thread_local int lanes_of_warp; /* for compare_events, to which qsort passes nothing */
 
 #define COMPARE(a, b) \
     if ((a) != (b)) return (a) < (b) ? -1 : 1
@@ -48,7 +48,7 @@ static int compare_places(const tally__simt_event *a, const tally__simt_event *b
     COMPARE(a->sight, b->sight);
     return 0;
 }
-/* Those of a place together, of a thread's there together, as they happened. */
+/* By place in the text, then by thread, then in the order in which they happened. */
 static int compare_events(const void *left, const void *right) {
     const tally__simt_event *a = *(const tally__simt_event *const *)left, *b = *(const tally__simt_event *const *)right;
     int order = compare_places(a, b);
@@ -58,7 +58,7 @@ static int compare_events(const void *left, const void *right) {
     return 0;
 }
 
-/* The different units of so many bytes that a request touches, ascending. */
+/* Lists the units of so many bytes that a request touches, ascending; returns how many. */
 static int units_touched(const tally__simt_event *const *lanes, int count, int unit, int64_t *units) {
     int touched = 0;
     for (int i = 0; i < count; i++)
@@ -103,7 +103,8 @@ static void count_request(const tally__simt_trace *trace, const tally__simt_even
     }
 }
 
-/* The first repetitions of all lanes to a place are one request, the second ones another, and so on. */
+/* Divides the events of a place into requests: the first ones of all lanes are one request, the second ones another,
+ * and so on. */
 static void count_place(const tally__simt_trace *trace, const tally__simt_event *const *events, int64_t count,
                         tally__simt_counts *counts) {
     int64_t begins[MOST_LANES + 1];
