@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cuda/driver.h"
-#include "simt/sanitizers.h"
+#include "simt/memory.h"
 #include "simt/simt.h"
 
 enum {
@@ -17,11 +17,6 @@ enum {
     INVALID_HANDLE = 400,
     UNKNOWN = 999,
 
-    ALIGNMENT = 256, /* that cuMemAlloc promises */
-    CANARY_BYTES = 64,
-    FRESH = 0xA5,
-    CANARY = 0xC3,
-    FREED = 0xDD,
     MOST_CONTEXTS = 8 /* current on one thread, on top of one another */
 };
 #define DEVICE_BYTES ((size_t)4 << 30)
@@ -30,12 +25,6 @@ enum {
 typedef struct thing {
     struct thing *next;
 } thing;
-
-typedef struct allocation {
-    thing in_list;
-    char *start;
-    size_t bytes;
-} allocation;
 
 struct CUfunc_st {
     tally__simt_entry *entry;
@@ -55,7 +44,7 @@ struct CUctx_st {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for all variables below */
-static thing *allocations, *modules, *streams;
+static thing *modules, *streams;
 static int64_t calls, failing_call;
 static int64_t retained;
 static bool initialized;
@@ -81,38 +70,6 @@ static int64_t length_of(const thing *list) {
     int64_t length = 0;
     for (; list != NULL; list = list->next) length++;
     return length;
-}
-
-/* Bytes behind an allocation: a canary; none where the address sanitizer looks there itself. */
-static size_t behind(void) {
-#ifdef TALLY_SIMT_ASAN
-    return 0;
-#else
-    return CANARY_BYTES;
-#endif
-}
-
-/* The allocation that has this byte, or NULL. */
-static allocation *allocation_of(tally__cu_address address) {
-    for (thing *t = allocations; t != NULL; t = t->next) {
-        allocation *a = (allocation *)t;
-        if (address - (uintptr_t)a->start < a->bytes) return a;
-    }
-    return NULL;
-}
-static bool is_device_memory(tally__cu_address address, size_t bytes) {
-    const allocation *a = allocation_of(address);
-    return a != NULL && bytes <= a->bytes - (address - (uintptr_t)a->start);
-}
-
-/* The same for launches, which hold the lock already. */
-static bool is_inside(const void *p, size_t bytes) {
-    for (const thing *t = allocations; t != NULL; t = t->next) {
-        const allocation *a = (const allocation *)t;
-        const uintptr_t at = (uintptr_t)p - (uintptr_t)a->start;
-        if (at < a->bytes + behind()) return at <= a->bytes && bytes <= a->bytes - at;
-    }
-    return true;
 }
 
 /* ---- what every call begins with ---- */
@@ -163,10 +120,7 @@ tally__simt_live tally__simt_live_now(void) {
     LOCKED;
     tally__simt_live live = {
         .streams = length_of(streams), .modules = length_of(modules), .retained = retained, .pushed = pushed};
-    for (const thing *t = allocations; t != NULL; t = t->next) {
-        live.allocations++;
-        live.bytes += (int64_t)((const allocation *)t)->bytes;
-    }
+    tally__simt_count_memory(&live.allocations, &live.bytes);
     return live;
 }
 
@@ -404,46 +358,19 @@ static int capture_mode(int *mode) {
 
 /* ---- memory ---- */
 
-static bool canary_lives(const allocation *a) {
-    for (size_t i = 0; i < behind(); i++)
-        if ((unsigned char)a->start[a->bytes + i] != CANARY) return false;
-    return true;
-}
-
 static int allocate(tally__cu_address *address, size_t bytes) {
-    allocation *made;
-    void *start;
     BEGIN_IN_CONTEXT(TALLY_CU_OUT_OF_MEMORY);
     REQUIRE(bytes > 0, TALLY_CU_INVALID_VALUE);
-    REQUIRE(bytes <= DEVICE_BYTES, TALLY_CU_OUT_OF_MEMORY);
-    made = calloc(1, sizeof *made);
-    REQUIRE(made != NULL, TALLY_CU_OUT_OF_MEMORY);
-    if (posix_memalign(&start, ALIGNMENT, bytes + behind()) != 0) {
-        free(made);
-        return TALLY_CU_OUT_OF_MEMORY;
-    }
-    memset(start, FRESH, bytes);
-    memset((char *)start + bytes, CANARY, behind());
-    made->start = start;
-    made->bytes = bytes;
-    add(&allocations, &made->in_list);
-    *address = (uintptr_t)start;
+    REQUIRE(bytes <= DEVICE_BYTES && tally__simt_take_memory(address, bytes), TALLY_CU_OUT_OF_MEMORY);
     return TALLY_CU_SUCCESS;
 }
 
 static int release(tally__cu_address address) {
-    allocation *a;
     bool whole;
     BEGIN_RELEASE();
     REQUIRE(pushed > 0, INVALID_CONTEXT);
     REQUIRE(address != 0, TALLY_CU_SUCCESS);
-    a = allocation_of(address);
-    REQUIRE(a != NULL && (uintptr_t)a->start == address, TALLY_CU_INVALID_VALUE);
-    whole = canary_lives(a);
-    take_out(&allocations, &a->in_list);
-    memset(a->start, FREED, a->bytes);
-    free(a->start);
-    free(a);
+    REQUIRE(tally__simt_give_memory_back(address, &whole), TALLY_CU_INVALID_VALUE);
     return whole ? outcome : TALLY_CU_LAUNCH_FAILED;
 }
 
@@ -453,7 +380,7 @@ static int copy_in(tally__cu_address to, const void *from, size_t bytes, tally__
     BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
     REQUIRE(is_stream(stream), INVALID_HANDLE);
     REQUIRE(!captures || stream != NULL, TALLY_CU_LAUNCH_FAILED);
-    REQUIRE(bytes == 0 || is_device_memory(to, bytes), TALLY_CU_INVALID_VALUE);
+    REQUIRE(bytes == 0 || tally__simt_has_memory(to, bytes), TALLY_CU_INVALID_VALUE);
     if (bytes > 0) memcpy(memory_at(to), from, bytes);
     return TALLY_CU_SUCCESS;
 }
@@ -462,7 +389,7 @@ static int copy_out(void *to, tally__cu_address from, size_t bytes, tally__cu_st
     BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
     REQUIRE(is_stream(stream), INVALID_HANDLE);
     REQUIRE(!captures || stream != NULL, TALLY_CU_LAUNCH_FAILED);
-    REQUIRE(bytes == 0 || is_device_memory(from, bytes), TALLY_CU_INVALID_VALUE);
+    REQUIRE(bytes == 0 || tally__simt_has_memory(from, bytes), TALLY_CU_INVALID_VALUE);
     if (bytes > 0) memcpy(to, memory_at(from), bytes);
     return TALLY_CU_SUCCESS;
 }
@@ -470,7 +397,7 @@ static int copy_out(void *to, tally__cu_address from, size_t bytes, tally__cu_st
 static int fill(tally__cu_address address, unsigned char byte, size_t bytes, tally__cu_stream stream) {
     BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
     REQUIRE(is_stream(stream), INVALID_HANDLE);
-    REQUIRE(bytes == 0 || is_device_memory(address, bytes), TALLY_CU_INVALID_VALUE);
+    REQUIRE(bytes == 0 || tally__simt_has_memory(address, bytes), TALLY_CU_INVALID_VALUE);
     if (bytes > 0) memset(memory_at(address), byte, bytes);
     return TALLY_CU_SUCCESS;
 }
@@ -478,7 +405,7 @@ static int fill(tally__cu_address address, unsigned char byte, size_t bytes, tal
 /* As with a real driver, an unknown pointer is no error: its attributes are 0. */
 static int pointer_attributes(unsigned count, int *attributes, void **values, tally__cu_address pointer) {
     BEGIN_INITIALIZED(TALLY_CU_INVALID_VALUE);
-    const bool known = allocation_of(pointer) != NULL;
+    const bool known = tally__simt_has_memory(pointer, 1);
     for (unsigned i = 0; i < count; i++) switch (attributes[i]) {
         case TALLY_CU_POINTER_CONTEXT: *(tally__cu_context *)values[i] = known ? &primary : NULL; break;
         case TALLY_CU_POINTER_MEMORY_TYPE: *(unsigned *)values[i] = known ? TALLY_CU_MEMORY_DEVICE : 0; break;
@@ -490,18 +417,6 @@ static int pointer_attributes(unsigned count, int *attributes, void **values, ta
 }
 
 /* ---- launches ---- */
-
-static int check_canaries(const char *name) {
-    for (const thing *t = allocations; t != NULL; t = t->next) {
-        const allocation *a = (const allocation *)t;
-        if (canary_lives(a)) continue;
-        memset(a->start + a->bytes, CANARY, behind());
-        snprintf(launch_sentence, sizeof launch_sentence, "%s: it wrote behind the %zu bytes allocated at %p", name,
-                 a->bytes, (void *)a->start);
-        return TALLY_CU_LAUNCH_FAILED;
-    }
-    return TALLY_CU_SUCCESS;
-}
 
 /* An early start may be asked for. It changes nothing: kernels run one after the other. */
 static bool is_known(const tally__cu_launch *how) {
@@ -525,10 +440,12 @@ static int launch(const tally__cu_launch *how, tally__cu_function function, void
             TALLY_CU_INVALID_VALUE);
     REQUIRE(fits(function, how->shared_bytes) && is_known(how) && parameters != NULL && extra == NULL,
             TALLY_CU_INVALID_VALUE);
-    job = (tally__simt_job){function->name,    function->entry, (int)how->grid_x, (int)how->block_x,
-                            how->shared_bytes, parameters[0],   is_inside};
+    job = (tally__simt_job){function->name,    function->entry, (int)how->grid_x,     (int)how->block_x,
+                            how->shared_bytes, parameters[0],   tally__simt_may_touch};
     error = tally__simt_launch(&job, launch_sentence, sizeof launch_sentence);
-    return error != TALLY_CU_SUCCESS ? error : check_canaries(function->name);
+    if (error == TALLY_CU_SUCCESS && tally__simt_find_damage(launch_sentence, sizeof launch_sentence, function->name))
+        error = TALLY_CU_LAUNCH_FAILED;
+    return error;
 }
 
 /* ---- errors ---- */
