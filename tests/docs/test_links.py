@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     page.relative_to(ROOT).as_posix()
-    for top in (".", "docs", "kernels", "gallery", "examples", "src", "bench", "tests", "tools")
+    for top in (".", "docs", "kernels", "gallery", "examples", "src", "cli", "bench", "tests", "tools")
     for page in (ROOT / top).glob("*.md" if top == "." else "**/*.md")
 )
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)

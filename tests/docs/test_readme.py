@@ -23,11 +23,11 @@ def test_front_page_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
-KERNELS = "accumulators order exact_sums shared segments exact_segments rows production".split()
-FOLDERS = "bench bench/cells bench/gpu tests/unit tools src src/cpu src/cuda src/simt".split() + [
+KERNELS = "accumulators device sums order exact_sums shared segments exact_segments rows production".split()
+FOLDERS = "bench bench/cells bench/gpu cli tests/unit tools src src/cpu src/cuda src/merge src/simt".split() + [
     f"kernels/{name}" for name in KERNELS]
 KINDS = r"c|h|py|sh|cpp|cu|cuh"
-SOURCES = [path for top in "bench gallery include kernels python src tests tools".split()
+SOURCES = [path for top in "bench cli gallery include kernels python src tests tools".split()
            for path in (ROOT / top).rglob("*.*")]
 
 
@@ -35,7 +35,8 @@ SOURCES = [path for top in "bench gallery include kernels python src tests tools
 def test_readme_of_a_folder_names_its_files(folder):
     text = (ROOT / folder / "README.md").read_text()
     named = set(re.findall(rf"[\w-]+\.(?:{KINDS})\b", text))
-    files = [path for path in (ROOT / folder).iterdir() if re.fullmatch(rf"\.(?:{KINDS})", path.suffix)]
+    inside = (ROOT / folder).rglob("*") if folder == "cli" else (ROOT / folder).iterdir()  # one page for all of cli
+    files = [path for path in inside if re.fullmatch(rf"\.(?:{KINDS})", path.suffix)]
     # a header stands for its .c, and the other way round
     missing = [path.name for path in files if not named & {path.name, path.stem + ".c", path.stem + ".h"}]
     assert missing == []
