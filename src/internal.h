@@ -28,11 +28,11 @@ tally_status tally__fail(tally_status status, const char *format, ...) __attribu
 
 enum {
     TALLY_LEAF_BYTES = 4096,
-    TALLY_STRIPES = 8,     /* stripes of a leaf: values of one column */
+    TALLY_STRIPES = 8,     /* in a leaf, so a column has so many values */
     TALLY_SMALL_LEAF = 64, /* a leaf of at most so many values uses TALLY_SMALL_COLUMNS columns */
     TALLY_SMALL_COLUMNS = 8,
-    TALLY_ROWS_IN_PLACE = 8,       /* so few are read where they lie, even twice */
-    TALLY_FREE_ROW_BYTES = 4096,   /* of values side by side, to which `rows` fills up columns where there is one */
+    TALLY_ROWS_IN_PLACE = 8,       /* rows: so few are read where they lie, even twice */
+    TALLY_FREE_ROW_BYTES = 4096,   /* where a result has one column, `rows` takes so many bytes side by side as lanes */
     TALLY_GROUP = 7,               /* values folded left to right by an operator that does not commute */
     TALLY_ORDERED_NODE_BYTES = 80, /* a node of a kernel whose order shows, at most */
     TALLY_NODE_BYTES = 1728,       /* any node, at most */
@@ -77,17 +77,17 @@ static inline void tally__clean_packed(unsigned char *bytes, int size) {
 typedef struct tally__kernel tally__kernel;
 struct tally__kernel {
     int64_t leaf;                                /* values in a leaf */
-    int64_t lanes, least_lanes;                  /* of scratch: of each result, and of all together, for `rows` */
+    int64_t lanes, least_lanes;                  /* in the scratch memory of `rows`: for a result, and for all */
     size_t value_bytes;                          /* bytes of one input value */
     size_t node_size;                            /* bytes of a node, a multiple of 16 */
     size_t node_bytes;                           /* bytes of a node when packed */
     size_t result_bytes;                         /* bytes of one result; 0: a float of final.format */
     bool adds_values, adds_products, keeps_keys; /* what the node of an exact operator is made of */
     size_t row_bytes;                            /* scratch bytes `rows` needs for each column of each result */
-    size_t rows_scratch;                         /* and besides */
-    int64_t rows_most; /* values of a result that `rows` takes at once, where that is more than a leaf; else 0 */
-    bool rows_of_few;  /* `rows` is worth its while for less than TALLY_WIDE_VECTOR results side by side */
-    bool copies_rows;  /* `rows` copies values that lie apart */
+    size_t rows_scratch;                         /* scratch bytes that it needs besides */
+    int64_t rows_most;          /* values of a result that `rows` takes at once, if more than a leaf; else 0 */
+    bool rows_of_few;           /* `rows` is fast even for fewer than TALLY_WIDE_VECTOR results side by side */
+    bool copies_rows;           /* `rows` copies values that lie apart */
     const tally_operator *user; /* the caller's operator, or NULL */
 
     void (*give_nothing)(const tally__kernel *, tally__node *node);
@@ -138,15 +138,15 @@ typedef struct tally__operator_row {
     const char *name, *kernel, *summary;
     int inputs, on, gives, order, empty, nans;
 } tally__operator_row;
-const tally__operator_row *tally__operator(tally_op op); /* NULL: not built in */
-bool tally__gives_index(tally_op op);                    /* then nodes are shifted by the values before theirs */
-int tally__type_class(tally_type type);                  /* 0: not a table type */
+const tally__operator_row *tally__operator(tally_op op); /* NULL: it is not built in */
+bool tally__gives_index(tally_op op);   /* then nodes must be shifted by how many values precede theirs */
+int tally__type_class(tally_type type); /* 0: a type that is not in the table */
 tally_type tally__natural_type(int gives, tally_type input);
 
 typedef struct tally__user_operator {
     tally_operator definition;
     char name[32];
-    char key[33]; /* of its text and what else its kernel is made of, in hexadecimal */
+    char key[33]; /* a hash of its text and of all else that makes its kernel, in hexadecimal */
     _Alignas(64) unsigned char identity[64];
     tally__kernel kernel;
 } tally__user_operator;
@@ -208,7 +208,7 @@ typedef struct tally__input {
 /* Copies n values from `begin` on to x, and for two inputs to y, side by side: kernels take no strides. */
 void tally__gather(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, void *x, void *y);
 
-/* Checks of api.c that states share. `which` and `what` begin the sentence of a failure. */
+/* Checks of api.c, which states share. `what` begins the sentence of a failure. */
 tally_status tally__check_input(const tally__spec *spec, const tally_array *x, const tally_array *y, tally__input *in);
 
 /* What a backend says of the results that it wrote. api.c makes a status of it. */
@@ -243,7 +243,7 @@ static inline int64_t tally__index(const tally_segments *segments, int64_t i) {
     return wide;
 }
 
-/* The kernel a user operator runs by (user.c). */
+/* Makes the kernel of an operator from its callbacks (user.c). */
 void tally__user_kernel(tally__user_operator *user);
 
 /* ---- backends (backends.c) ---- */

@@ -10,20 +10,20 @@
 enum {
     TALLY_TILE = 1024, /* values of a tile: 1024 f32, half as many f64 */
     TALLY_FEW_TILES = 4,
-    TALLY_SIFTED = 512 /* segments, from which empty ones are taken out together */
+    TALLY_SIFTED = 512 /* segments, at most, from which empty ones are taken out at a time */
 };
 
 /* A tile as the vector loops take it: f32 or f64, side by side, measured. */
 typedef struct tally__tile {
-    const void *x, *y;  /* y is x where there is one input */
+    const void *x, *y;  /* y equals x if there is one input */
     const void *given;  /* x before values were taken out */
-    int64_t n, present; /* values, and those the NaN policy counts */
+    int64_t n, present; /* all values, and those that the NaN policy counts */
     bool is_f64;
     int32_t specials; /* TALLY_SEEN_... of what was taken out */
     tally__extent x_extent, y_extent;
 } tally__tile;
 
-/* Value i of x, which is the x or the y of the tile. */
+/* Value i of x, which is tile->x or tile->y. */
 static inline double tally__value_at(const tally__tile *tile, const void *x, int64_t i) {
     double wide;
     float narrow;
@@ -35,19 +35,18 @@ static inline double tally__value_at(const tally__tile *tile, const void *x, int
     return (double)narrow;
 }
 
-/* Fills in the extents of x, y and n. */
+/* Fills in the extents, from x, y and n. */
 void tally__measure_tile(tally__tile *tile);
 
 /* Whether a measured tile has subnormals, and no value so large that it could not be enlarged. */
 bool tally__is_tiny(const tally__tile *tile);
-/* Makes the values of a tile of f64 2^TALLY_ENLARGED times as large, to space for n values each: to multiply subnormals
- * takes over 100 cycles. */
+/* Copies the values of a tile of f64, made 2^TALLY_ENLARGED times as large, to space for n values each. (A
+ * multiplication of subnormals takes over 100 cycles.) */
 void tally__enlarge_tile(tally__tile *tile, double *x_space, double *y_space);
 
-/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to x_space and y_space, for n
- * values each (y_space: two inputs only), with zeros in their place that change no sum, not even a sum of zeros. NaNs
- * are noted, or skipped.
- */
+/* Takes infinities and NaNs out of a measured tile that has any. Its values are copied to x_space and, of two inputs,
+ * y_space, for n values each, with zeros in their place that change no sum, not even a sum of zeros. NaNs are noted, or
+ * skipped. */
 void tally__take_out_specials(tally__tile *tile, bool skips, void *x_space, void *y_space);
 
 /* Levels that tiles have in common, and what was counted in them so far: level k counts units of 2^unit[k]. */
@@ -55,9 +54,9 @@ typedef struct tally__levels {
     int32_t count;  /* 0: none are planned */
     int32_t values; /* so many of them count values, the others products */
     int32_t lowest, high,
-        spare;     /* for multiples of 2^lowest, below 2^high; fewer levels would do for `spare` binades */
-    int32_t tiles; /* that were counted */
-    int32_t power; /* values are those that were given times 2^power, and products times twice that power */
+        spare;     /* they hold multiples of 2^lowest below 2^high; for `spare` binades fewer levels would do */
+    int32_t tiles; /* tiles that were counted */
+    int32_t power; /* values were made 2^power times as large, and so products 2^(2 power) times */
     tally__tile_sum *sum;
     int32_t unit[TALLY_MOST_LEVELS];
     double anchor[TALLY_MOST_LEVELS];
@@ -66,34 +65,34 @@ typedef struct tally__levels {
 
 /* Terms by their size (tiles.h). */
 typedef struct tally__bins {
-    int32_t tiles; /* that were added; 0: words hold nothing, not even zeros */
+    int32_t tiles; /* tiles that were added; 0: words are not even cleared */
     bool is_f64;
     _Alignas(64) int64_t words[TALLY_BIN_WORDS];
 } tally__bins;
 
-/* The numbers that tiles add to: evidence and limbs, those of values with the given origin, those of products with
- * twice that. NULL: there is no such number. */
+/* The numbers that tiles are added to: evidence and limbs. The origin of products is twice that of values. NULL: the
+ * number is not wanted. */
 typedef struct tally__sums {
     int64_t *values, *products;
-    int32_t origin, term; /* what the first adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE */
-    bool spilled;         /* something has reached the numbers */
+    int32_t origin, term; /* term: what `values` adds up, TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE */
+    bool spilled;         /* something was added to the numbers already */
     tally__levels of_values, of_products, of_both;
     tally__bins bins;
 } tally__sums;
 
 void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term);
-/* Adds a measured tile. Evidence and limbs lag behind until the levels are flushed; then all that is undone is carries.
- */
+/* Adds a measured tile. Its terms may stay in levels and bins until tally__flush_sums brings them to the limbs; then
+ * only carries are left to do. */
 void tally__add_tile(tally__sums *sums, const tally__tile *tile);
 void tally__flush_sums(tally__sums *sums);
-/* What lies in levels as the parts of one segment, when all of it does and the parts are few. */
+/* If all that was added is still in levels, and these make few parts, gives them as the parts of one segment. */
 bool tally__parts_of_sums(const tally__sums *sums, tally__batch *one);
 
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);
 
-/* How many of so many segments, `most` (a power of two) at most, have TALLY_BATCH_VALUES values together; 1 at least.
- * No branches: they would be mispredicted. */
+/* How many of the next segments have at most TALLY_BATCH_VALUES values together: at least 1, and at most `most`, a
+ * power of two. Without branches, which would be mispredicted. */
 static inline int tally__fitting(const int64_t *offsets, int segments, const int most) {
     int fitting = 1;
     for (int step = most / 2; step > 0; step /= 2) {
@@ -103,26 +102,26 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
     return fitting > 8 ? fitting & ~7 : fitting;
 }
 
-/* Whether f64 may not hold some term of a tile or what is left of it. */
+/* Whether f64 might not hold a term of the tile, or what is left of one. */
 bool tally__overreaches(const tally__tile *tile, int term);
-/* Notes that all values of a batch are those of 2^by_x and 2^by_y. */
+/* Notes that all values of a batch were divided by 2^by_x and 2^by_y. */
 void tally__scale_alike(tally__batch *batch, int32_t by_x, int32_t by_y);
-/* Brings the terms of a batch in reach: all by the same power of two, to space for n values, where they are near enough
- * to each other that this changes no digit. Otherwise each segment is to be scaled as it is added up. */
+/* Brings the terms of a batch within reach of f64. If its values are near enough to each other that no digit is lost,
+ * all are divided by the same power of two, to space for n values. Otherwise each segment will be scaled as it is added
+ * up. */
 void tally__scale_batch(tally__batch *batch, tally__tile *tile, double *x_space, double *y_space);
-/* Sums the segments of a batch by their parts; the tile is what they cover. Of terms `first` to batch->sums, of
- * products, if they are asked for too, to batch->products. By levels, or where these do not hold the terms by
- * expansions. */
+/* Adds up the segments of a batch, which cover the tile, as parts: of the term `first` in batch->sums, and of products,
+ * if they are wanted too, in batch->products. By levels, or by expansions if levels do not hold the terms. */
 void tally__sum_batch(tally__batch *batch, const tally__tile *tile, int first, bool products);
-/* By expansions, the number of parts of which it gives; value k of segment s lies at places[s] + k * apart. term:
- * TALLY_TERMS for values, and products to `second`. A tile that overreaches needs a batch that is scaled. */
+/* The same by expansions. Returns the number of parts. Value k of segment s is at places[s] + k * apart. term:
+ * TALLY_TERMS for values, and products in `second`. A tile that overreaches needs a batch that is scaled. */
 int tally__expand_batch(tally__batch *batch, const tally__tile *tile, int64_t apart, int term, tally__parts first,
                         tally__parts second);
 
 /* Levels of columns, for terms that are multiples of 2^lowest, below 2^high. */
 typedef struct tally__columns {
-    int32_t count, lowest, high; /* count 0: none are planned */
-    int32_t rows;                /* that were added, of 2^TALLY_COLUMN_ADDITIONS at most */
+    int32_t count, lowest, high; /* count is 0 if none are planned */
+    int32_t rows;                /* rows that were added, 2^TALLY_COLUMN_ADDITIONS at most */
     int32_t unit[TALLY_COLUMN_LEVELS];
     double anchor[TALLY_COLUMN_LEVELS];
     tally__column_sum *sum;

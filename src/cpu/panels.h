@@ -11,18 +11,18 @@ typedef struct tally__panels {
     const tally__spec *spec;
     const tally__input *in;
     const tally__sink *sink;
-    const int64_t *order; /* the vector at each place; NULL: places are vectors */
-    int64_t places;       /* of the order */
+    const int64_t *order; /* the vector at each place; NULL: place i has vector i */
+    int64_t places;       /* how many places `order` has */
     int64_t inner;
-    int64_t longest;      /* vectors that one call of tally__panel_tree has at most */
-    int64_t width, count; /* results of a panel; panels */
+    int64_t longest;      /* the most vectors in one call of tally__panel_tree */
+    int64_t width, count; /* results of a panel; number of panels */
     size_t scratch_bytes;
 } tally__panels;
 
-/* Divides vectors of p->inner numbers into panels: the rest of the members is filled in. */
+/* Divides vectors of p->inner numbers into panels, and fills in width, count and scratch_bytes. */
 void tally__divide_panels(tally__panels *p);
 
-/* Scratch of one thread: lanes, gathered values, results, nodes of the levels of a tree. */
+/* The scratch memory of a thread: lanes, gathered values, results, nodes of the levels of a tree. */
 typedef struct tally__workspace {
     char *memory, *lanes, *x, *y, *results;
     tally__node *node, *levels;
@@ -40,13 +40,13 @@ typedef struct tally__panel {
 /* Panel number k of results that begin at `first`, over vectors from place `begin` on. */
 tally__panel tally__panel_at(const tally__panels *p, int64_t begin, int64_t first, int64_t k);
 
-/* The trees over the values with indexes at ... at + n, to w->node. Returns TALLY_FLAG_... */
+/* Reduces values at ... at + n - 1 of each result of a panel to w->node. Returns TALLY_FLAG_... */
 int tally__panel_tree(const tally__panels *p, const tally__workspace *w, const tally__panel *panel, int64_t at,
                       int64_t n);
-/* Stores the results of nodes. */
+/* Finishes nodes, and stores the results. */
 int tally__finish_panel(const tally__panels *p, const tally__workspace *w, const tally__panel *panel,
                         tally__node *nodes);
-/* Both at once, for all n values of a panel. */
+/* Both, for all n values of each result. */
 int tally__reduce_panel(const tally__panels *p, const tally__workspace *w, const tally__panel *panel, int64_t n);
 
 #endif

@@ -11,8 +11,8 @@ typedef struct tally__gpu {
     const tally__platform *platform;
     const tally__driver *driver;
     int ordinal, sm, multiprocessors;
-    int shared_bytes; /* that a block may have */
-    int tile_buffers; /* that its blocks have in shared memory (kernels/segments/partition.h) */
+    int shared_bytes; /* of a block, at most */
+    int tile_buffers; /* of a block of segments, in shared memory (kernels/segments/partition.h) */
     tally__cu_device device;
     tally__cu_context context;
 } tally__gpu;
@@ -21,30 +21,30 @@ typedef struct tally__gpu {
 typedef struct tally__loaded {
     tally__entry first;
     tally__cu_function functions[TALLY_MOST_ENTRIES];
-    int threads[TALLY_MOST_ENTRIES]; /* of a block of each */
-    int resident_blocks;             /* of one launch of the first, on the whole device, */
-    size_t shared_bytes;             /* that launches of it give */
+    int threads[TALLY_MOST_ENTRIES]; /* of a block, for each kernel */
+    int resident_blocks;             /* how many of the first kernel the whole device holds at once */
+    size_t shared_bytes;             /* dynamic shared memory that launches of it ask for */
 } tally__loaded;
 
-/* Scratch memory of one launch on one stream, in this order; what must be 0 before a launch is 0 after it. */
+/* Scratch memory of one launch on one stream, in this order. What must be 0 before a launch is 0 again after it. */
 typedef struct tally__scratch {
     tally__cu_address node;     /* TALLY_NODE_BYTES, for a node that the host wants */
     tally__cu_address arrivals; /* TALLY_ARRIVALS counters, 0 */
-    tally__cu_address sums;     /* TALLY_SUMS_BYTES, of which a node's are 0 */
-    tally__cu_address nodes;    /* mailboxes of nodes, 0: the rest */
-    bool is_captured;           /* what uses it goes into a graph */
+    tally__cu_address sums;     /* TALLY_SUMS_BYTES, of which those of a node are 0 */
+    tally__cu_address nodes;    /* the rest: mailboxes of nodes, 0; see tally__scratch_use */
+    bool is_captured;           /* the launch goes into a graph */
 } tally__scratch;
-/* Of a spec's reductions of up to `count` values, at most. (cuda.c) */
+/* Bytes of `nodes` for reductions of a whole array of up to `count` values, at most. (whole.c) */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count);
 enum {
     TALLY_THREADS = 256,
-    TALLY_TILE_WARPS = 8, /* of a block, as kernels/order/leaf.h has them */
+    TALLY_TILE_WARPS = 8, /* warps of a block, as in kernels/order/leaf.h */
     TALLY_ARRIVALS = 1 << 16,
     TALLY_SUMS_BYTES = 1 << 16,
-    TALLY_MOST_TILES = 1 << 18,                                 /* their groups fit TALLY_ARRIVALS */
-    TALLY_MOST_BLOCKS = (TALLY_SUMS_BYTES - TALLY_KEYS_AT) / 16 /* their keys fit */
+    TALLY_MOST_TILES = 1 << 18,                                 /* the groups of so many fit TALLY_ARRIVALS */
+    TALLY_MOST_BLOCKS = (TALLY_SUMS_BYTES - TALLY_KEYS_AT) / 16 /* the keys of so many fit */
 };
-/* The bytes of such memory with so many for nodes. */
+/* The size of scratch memory with so many bytes of `nodes`. */
 size_t tally__scratch_bytes(size_t node_bytes);
 
 /* The status of a driver call: TALLY_OK, TALLY_NO_MEMORY, or TALLY_DEVICE_FAILED with the driver's own sentence. `what`
@@ -53,15 +53,15 @@ tally_status tally__gpu_check(const tally__driver *driver, int error, const char
 
 /* TALLY_NO_DEVICE: no driver, or no such device. */
 tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally__gpu **gpu);
-/* Makes the device's context current, and what was current before that again. */
+/* Makes the device's context current; and back what was current before. */
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
 /* The kernels of that form for a spec, or of a general form for any or NULL, compiled and loaded at first use. */
 tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded);
 
-/* Compiles what of these kernels the device has not, side by side on up to `threads` threads (as options.threads has
- * them); each is then loaded where it is asked for. Those that take longest come first. */
+/* Compiles those of these kernels that the device does not have, side by side, on up to `threads` threads (0: as many
+ * as options.threads 0 means). They are loaded when they are asked for. List those first that take longest. */
 typedef struct tally__want {
     const tally__spec *spec; /* as tally__gpu_kernel takes them */
     tally__form form;
@@ -69,9 +69,9 @@ typedef struct tally__want {
 enum { TALLY_MOST_WANTS = TALLY_FORMS + 1 };
 tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int count, int threads);
 
-/* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch; or what a launch
- * leaves as it is: nodes, groups of vectors, nodes of their features, or copies of their values. No two are ever the
- * same memory. */
+/* What the last part of scratch memory is for: mailboxes, which are 0 before and after a launch; or nodes, groups of
+ * vectors, nodes of their features, or copies of values, which a launch leaves behind. Each use has memory of its own.
+ */
 typedef enum tally__scratch_use {
     TALLY_FOR_BOXES,
     TALLY_FOR_NODES,
@@ -80,14 +80,14 @@ typedef enum tally__scratch_use {
     TALLY_FOR_COPIES
 } tally__scratch_use;
 
-/* Scratch memory for a launch on a stream, the context's own until it gives it up: launches on one stream share,
- * those that are captured into a graph have their own each. `given` of `given_bytes`, the caller's, is used instead if
- * it is not 0. TALLY_NO_SPACE: it is too small. */
+/* Finds or makes scratch memory for a launch. It belongs to the context. Launches on one stream share it; each that is
+ * captured into a graph has its own. given, if it is not 0: memory of the caller's to use instead, with `given_bytes`
+ * bytes. TALLY_NO_SPACE: these are too few. */
 tally_status tally__gpu_scratch(tally__gpu *gpu, const void *context, tally__cu_stream stream, tally__scratch_use use,
                                 size_t node_bytes, tally__cu_address given, size_t given_bytes,
                                 tally__scratch *scratch);
-/* Frees the scratch memory of a context on all devices of a platform, when what was launched with it is done; or only
- * forgets what the context's options gave. */
+/* Frees the scratch memory of a context on all devices of a platform, when launches that use it are done. only_given:
+ * only forgets the memory that the context's options gave. */
 void tally__gpu_forget(const tally__platform *platform, const void *context, bool only_given);
 /* Closes the devices of a platform: for tests. */
 void tally__gpu_close_all(const tally__platform *platform);

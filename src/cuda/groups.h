@@ -4,18 +4,17 @@
 
 #include "cuda/segments.h"
 
-/* The call's segments, or what its plan has of them: values are copied segment by segment and feature by feature, and
- * the copies are reduced as segments that follow one another. */
+/* Reduces the segments of the call or of its plan: where their vectors lie, or by copies, segment by segment and
+ * feature by feature, which are segments that follow one another. */
 tally_status tally__reduce_groups(tally__call *call, const tally_segments *segments, tally__report *report);
 
-/* For kernels of nodes: where the vectors of lengths, ids or a plan lie, as offsets with which kernels take them for
- * segments that follow one another; of scattered ones the call's input becomes copies, feature by feature. *flags, on
- * the device, is what the kernels before have seen. Nothing waits. */
+/* For kernels of nodes: makes offsets of lengths, ids or a plan. Scattered vectors are copied, feature by feature, and
+ * the copies become the call's input, so that all are segments that follow one another. *flags: status flags on the
+ * device. Does not wait. */
 tally_status tally__find_places(tally__call *call, const tally_segments *segments, tally_group_work *group,
                                 tally__cu_address *flags);
 
-/* Makes the groups of begins and ends or of ids in any order, in memory that belongs to the plan from then on; waits
- * for them, and checks them. */
+/* Makes a plan of begins and ends or of ids in any order. Checks them, and waits for that. */
 tally_status tally__plan_groups(tally__call *call, const tally_segments *segments, tally__gpu_plan *plan);
 
 #endif
