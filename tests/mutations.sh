@@ -209,7 +209,7 @@ mutation few-tiles-read $file 'if (!TALLY_IS_F64) TALLY_READ_TILE(k);' 'if (!TAL
 mutation zero-sign-of-segments $file 'words[plus ? TALLY_OTHER : TALLY_MINUS_ZERO] = 1;' 'words[TALLY_OTHER] = 1;'
 mutation zero-sign-of-stats src/cpu/results_template.h 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
 mutation stats-of-nothing src/cpu/results_template.h 'least[s] = none ? nan : (value_of_key);' 'least[s] = (value_of_key);'
-mutation column-of-y src/cpu/exact_rows_template.h 'copy_row(b + r, APART, y +' 'copy_row(b + r, APART, x +'
+mutation column-of-y src/cpu/exact_panel_template.h 'copy_row(b + r, APART, y +' 'copy_row(b + r, APART, x +'
 
 file=src/cpu/measure.h
 mutation zero-not-largest $file 'word lessened = (magnitude - 1) & most;' 'word lessened = magnitude;'

@@ -1,5 +1,6 @@
 /* Exact reductions along the first axis on the CPU, bit for bit against the reference. The CPU adds up columns by
- * levels, in blocks of rows (src/cpu/exact_rows_template.h); shapes and data are chosen for the boundaries of these. */
+ * levels, in blocks of rows (src/cpu/exact_panel_template.h). Shapes and data are chosen for the boundaries of these.
+ */
 #include <math.h>
 #include <string.h>
 
