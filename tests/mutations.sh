@@ -307,7 +307,7 @@ mutation always-sure $file 'rounded.sure = rounded.value == q + (c + slack);' 'r
 mutation always-around $file 'rounded.sure = rounded.value == (double)(float)(q + slack);' 'rounded.sure = 1;'
 mutation spread-is-sure $file 'rounded.sure = exact | (rounded.value == r + (c + slack));' 'rounded.sure = 1;'
 mutation zero-is-sure $file 'q.sure = p.high != 0;' 'q.sure = 1;'
-mutation ties-are-exact $file 'exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0)' 'exact = (back.high == rest.high)'
+mutation ties-are-exact $file '(error == 0) & (back.high == rest.high) & (back.low == 0) & (rest.low == 0)' '(error == 0) & (back.high == rest.high)'
 mutation nothing-deviates $file 'some & whole & (a.high == b.high) & (a.low == b.low)' 'some & (a.high == b.high)'
 
 file=src/cpu/batch_template.h
@@ -457,6 +457,21 @@ mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 
 mutation columns-pairs kernels/rows/fold_leaf.h 'TALLY_NAME(fold_columns)(a, 4);' 'TALLY_NAME(fold_columns)(a, 1);'
 mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 mutation columns-members kernels/production/columns.h 'm < members && lane >= 0; m++)' 'm < members - (chunk > 0) && lane >= 0; m++)'
+file=kernels/rows/pair_sums.h
+mutation short-special $file 'return most >= TALLY_SIZE_INFINITY;' 'return most > TALLY_SIZE_INFINITY;'
+mutation short-small $file 'a->is_small |= upper_half(product) < least' 'a->is_small |= upper_half(product) < 0 * least'
+mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
+mutation short-sum-error $file 'const int32_t is_exact = s->sum.lost == 0 || n <= 2;' 'const int32_t is_exact = 1;'
+mutation short-product-error $file 'const int32_t are_exact = s->products.lost == 0 || (n <= 2 && !TALLY_IS_F64);' 'const int32_t are_exact = 1;'
+file=kernels/rows/intervals.h
+mutation short-units $file 'return (q < 0 ? -q : q) * 0x1p-50;' 'return (q < 0 ? -q : q) * 0;'
+mutation short-interval $file 'low == high && (a.half' '(a.half'
+mutation short-minus-zero $file 'is_exact ? of->sum : of->sum + of->rest' 'of->sum + of->rest'
+file=kernels/production/short_exact.h
+mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
+mutation short-there $file 'certain &= there;' ';'
+mutation short-tail $file 'const int32_t is_there = first + k < length;' 'const int32_t is_there = first + k <= length;'
+mutation short-again $file 'uint32_t most = 0;' 'uint32_t most = 1;'
 mutation short-last-rows kernels/rows/short_rows.h 'row.row = v < rows->count ? rows->first + v : -1;' 'row.row = rows->first + v;'
 file=kernels/rows/rows_task.h
 mutation exact-row-before $file 'within.from = part == 0 ? task->before : 0;' 'within.from = 0;'

@@ -21,7 +21,8 @@ TALLY_FN TALLY_T absent_value(void) { return from_bits((TALLY_K)TALLY_K_LOW); }
 
 /* What a result is made of, where each sum is a pair of doubles. */
 typedef struct in_pairs_t {
-    tally_pair sum, products;      /* exact, but for a last bit that is odd where more is left */
+    tally_pair sum, products; /* exact, but for a last bit that is odd where more is left, and for these: */
+    double error, relative;   /* of the sum; of products, of magnitudes and of a spread as a share (sums/parts.h) */
     int32_t power, products_power; /* of f64: they count units of 2^power and of 2^products_power; or 0 */
     int64_t present;
     TALLY_K low, high;
@@ -70,9 +71,10 @@ TALLY_RARE tally_rounded root_of_two(tally_pair sum, double squares, double leas
     return rounded;
 }
 TALLY_FN tally_rounded spread_of(const in_pairs_t *a, const tally_final *final, int32_t is_wide) {
-    tally_rounded rounded =
-        tally_rounded_spread(a->sum, a->products, (double)a->present, (double) final->ddof, final->root, is_wide);
-    if (TALLY_IS_F64 && is_wide && !rounded.sure && final->root && a->present == 2 && final->ddof == 0)
+    tally_rounded rounded = tally_rounded_spread_within(a->sum, a->products, a->relative, (double)a->present,
+                                                        (double) final->ddof, final->root, is_wide);
+    if (TALLY_IS_F64 && is_wide && !rounded.sure && final->root && a->present == 2 && final->ddof == 0 &&
+        a->relative <= 0x1p-98)
         rounded = root_of_two(a->sum, a->products.high, rounded.value);
     return rounded;
 }
@@ -105,11 +107,11 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
         const double zero = is_minus ? -0.0 : 0;
         const int32_t is_none = a->present <= final->ddof;
         const int32_t powers[3] = {a->power, a->power, final->root ? a->power : a->products_power};
-        tally_rounded of[3] = {tally_nearest(a->sum, natural.digits == 53), tally_rounded_mean(a->sum, n, 1),
-                               spread_of(a, final, 1)};
+        tally_rounded of[3] = {tally_nearest_within(a->sum, a->error, natural.digits == 53),
+                               tally_rounded_mean_within(a->sum, a->error, n, 1), spread_of(a, final, 1)};
         TALLY_UNROLL
         for (int32_t k = 0; k < 2; k++)
-            if (a->sum.high == 0) of[k].value = zero, of[k].sure = 1;
+            if (a->sum.high == 0 && a->error == 0) of[k].value = zero, of[k].sure = 1;
         if (is_none) of[2].value = tally_nan_f64(), of[2].sure = 1;
         TALLY_UNROLL
         for (int32_t k = 0; k < 3; k++) {
@@ -129,21 +131,22 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
     sure &= rounded.sure && (is_none || is_in_range(rounded.value));
 #else
     const tally_pair sum = TALLY_HAS_PRODUCTS ? a->products : a->sum;
+    const double error = a->relative == 0 ? a->error : a->error + a->relative * sum.high;
     const int32_t is_wide = is_f64 || final->format.digits < 24;
     if (is_decided)
         rounded.value = decided, rounded.sure = 1;
-    else if (sum.high == 0)
+    else if (sum.high == 0 && error == 0)
         rounded.value = a->seen & TALLY_NOT_MINUS_ZERO ? 0 : -0.0, rounded.sure = 1;
     else if (final->root)
-        rounded = tally_rounded_root(sum, is_wide);
+        rounded = tally_rounded_root_within(sum, a->relative, is_wide);
     else if (final->mean) {
-        rounded = tally_rounded_mean(sum, n, is_wide);
-        if (!rounded.sure && !is_wide) rounded = tally_mean_by_tie(sum, n);
+        rounded = tally_rounded_mean_within(sum, error, n, is_wide);
+        if (!rounded.sure && !is_wide && error == 0) rounded = tally_mean_by_tie(sum, n);
         rounded.sure &= is_short;
-    } else if (is_wide && !is_f64)
+    } else if (is_wide && !is_f64 && error == 0)
         rounded.value = tally_to_odd(sum), rounded.sure = 1;
     else
-        rounded = tally_nearest(sum, is_f64);
+        rounded = tally_nearest_within(sum, error, is_wide);
     sure &= rounded.sure && (is_decided || is_in_range(rounded.value));
 #endif
     if (TALLY_IS_F64) {
@@ -155,7 +158,7 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
         }
     }
     if (final->format.digits < 24) {
-        const int32_t is_exact = !final->root && !final->mean && !TALLY_HAS_SPREAD;
+        const int32_t is_exact = !final->root && !final->mean && !TALLY_HAS_SPREAD && a->error == 0 && a->relative == 0;
         sure &= tally_round_to(&rounded.value, final->format) || is_exact;
     }
     result[0] = is_f64 ? (uint64_t)tally_bits_f64(tally_clean_f64(rounded.value))

@@ -1,7 +1,8 @@
 /* Exact results of short rows, a thread for each row; where rows lie across others, a thread has some neighbours. A sum
- * is three doubles and a bound (sums/bounded.h). A result that these leave uncertain is marked for the stages that
- * follow (docs/design/012). Of f64, a second attempt comes first: the values are scaled by a power of two, so that
- * products neither overflow nor lose digits. */
+ * is two doubles, of which the second has the errors of the first, and a bound of what both lack (sums/compensated.h).
+ * What these leave uncertain the thread adds up again in three doubles, of f64 scaled by a power of two, so that
+ * products neither overflow nor lose digits. A result that is uncertain still is marked for the stages that follow
+ * (docs/design/012). */
 #ifndef TALLY_FORM_SHORT_EXACT_H
 #define TALLY_FORM_SHORT_EXACT_H
 
@@ -11,150 +12,196 @@
 
 #include "segments/partition.h"
 #include "order/leaf.h"
-#include "exact_sums/extent.h"
-#include "exact_sums/terms.h"
-#include "exact_sums/pair_results.h"
-#include "exact_segments/flat_nodes.h"
 #include "exact_segments/thread_sums.h"
 #define TALLY_ACROSS TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD)
 #include "rows/vector.h"
+#include "rows/pair_sums.h"
+#include "rows/intervals.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #define TALLY_RESIDENT (TALLY_HAS_KEYS ? 2 : 3)
-enum { values_together = 4 }; /* of each row, on their way at once */
 
 /* ---- what a thread reads ---- */
 
+/* Where a thread's rows begin. Of rows that are not there, it reads the last one. */
 typedef struct rows_t {
-    tally_source x, y;
-    int64_t first[TALLY_ACROSS]; /* the first value of each, or -1 if there is no such row */
-    int32_t is_whole;            /* they lie side by side, where 16 bytes or less can be read at once */
+    const char *x[TALLY_ACROSS], *y[TALLY_ACROSS];
+    int32_t is_whole; /* they lie side by side, where 16 bytes or less can be read at once: from the first on */
 } rows_t;
 
-/* The thread's row v, or -1. */
-TALLY_FN int64_t row_of(const tally_segments_work *work, int32_t is_whole, int32_t v) {
-    const int64_t row = (int64_t)tally_block() * TALLY_BLOCK * TALLY_ACROSS +
-                        (is_whole ? tally_thread() * TALLY_ACROSS + v : tally_thread() + v * TALLY_BLOCK);
-    return row < work->partition.count ? row : -1;
+/* The thread's row v; there may be no such row. */
+TALLY_FN int64_t row_of(int32_t is_whole, int32_t v) {
+    const int64_t first = (int64_t)tally_block() * TALLY_BLOCK * TALLY_ACROSS;
+    return first + (is_whole ? tally_thread() * TALLY_ACROSS + v : tally_thread() + v * TALLY_BLOCK);
 }
 TALLY_FN int64_t first_of_row(const tally_segments_work *work, int64_t row) {
-    return work->inner == 1 ? row * work->length : tally_begin_of_row(row, work->length, work->inner);
+    if (work->inner == 1) return row * work->length;
+    return row < work->inner ? row : tally_begin_of_row(row, work->length, work->inner);
 }
-TALLY_FN rows_t rows_of(const tally_segments_work *work) {
+TALLY_FN rows_t rows_of(const tally_segments_work *work, const int32_t is_whole) {
     rows_t rows;
-    rows.x = tally_source_of(work->x, work->x_stride, TALLY_BYTES);
-    rows.y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    rows.is_whole = rows.x.is_packed && rows.y.is_packed && work->inner % TALLY_ACROSS == 0;
+    rows.is_whole = is_whole;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        const int64_t row = row_of(work, rows.is_whole, v);
-        rows.first[v] = row < 0 ? -1 : first_of_row(work, row);
+        if (v > 0 && is_whole) continue;
+        const int64_t row = row_of(is_whole, v), last = work->partition.count - 1,
+                      first = first_of_row(work, row < last ? row : last);
+        rows.x[v] = work->x + first * work->x_stride;
+        rows.y[v] = TALLY_KERNEL_INPUTS == 1 ? rows.x[v] : work->y + first * work->y_stride;
     }
     return rows;
 }
-/* Value m of each row. */
-TALLY_FN vector_t read_rows(const tally_segments_work *work, const rows_t *rows, const tally_source *from, int64_t m) {
+TALLY_FN vector_t vector_of(TALLY_T value) {
     vector_t vector = no_values();
-    if (rows->is_whole && rows->first[0] >= 0)
-        return read_whole_vector(from->values + (rows->first[0] + m * work->inner) * TALLY_BYTES);
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        if (rows->first[v] >= 0) put_value(&vector, v, read_one(from, rows->first[v] + m * work->inner));
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) put_value(&vector, v, value);
     return vector;
 }
-
-/* ---- sums ---- */
-
-typedef struct row_sums_t {
-    thread_sums_t of;
-    uint32_t most; /* of f64: the size of the largest finite term */
-} row_sums_t;
-
-TALLY_FN row_sums_t no_row_sums(void) {
-    const row_sums_t a = {no_sums(), 0};
-    return a;
+/* Values that lie `at` bytes from the first of each row. */
+TALLY_FN vector_t read_rows(const char *const *rows, int64_t at, const int32_t is_whole) {
+    if (is_whole) return read_whole_vector(rows[0] + at);
+    vector_t vector = no_values();
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) put_value(&vector, v, *(const TALLY_T *)(const void *)(rows[v] + at));
+    return vector;
 }
-TALLY_FN void add_to_row(row_sums_t *a, TALLY_T x, TALLY_T y) {
-    add_value(&a->of, x, y, 0);
-    if (!TALLY_IS_F64 || term_is_special(x, y)) return;
-    a->most = term_size(x, y) > a->most ? term_size(x, y) : a->most;
+/* Adds all values of the thread's rows, which lie where their type may. */
+TALLY_FN void add_rows(const tally_segments_work *work, const rows_t *rows, row_sums_t *sums, const int32_t is_whole) {
+    const int32_t length = (int32_t)work->length;
+    const int64_t step_x = work->inner * work->x_stride, step_y = work->inner * work->y_stride;
+    sizes_t sizes = no_sizes();
+    int64_t at_x = 0, at_y = 0;
+    TALLY_ROLLED
+    for (int32_t first = 0; first < length; first += together) {
+        values_t values;
+        TALLY_UNROLL
+        for (int32_t k = 0; k < together; k++) {
+            const int32_t is_there = first + k < length;
+            values.x[k] = is_there ? read_rows(rows->x, at_x, is_whole) : vector_of(absent_value());
+            values.y[k] = TALLY_KERNEL_INPUTS == 1 ? values.x[k]
+                          : is_there               ? read_rows(rows->y, at_y, is_whole)
+                                                   : vector_of(plus_zero());
+            at_x += step_x;
+            at_y += step_y;
+        }
+        add_values_to_rows(sums, &sizes, &values, length - first);
+    }
+    take_largest(sums, &sizes);
 }
 
 /* ---- results ---- */
 
-TALLY_FN int32_t finalize_row(const thread_sums_t *s, int64_t n, int32_t power, const tally_final *final,
-                              uint64_t *result) {
-    if (lost_of(s) != 0) return finalize_sums(s, n, power, final, result);
-    const in_pairs_t a = pairs_of(s, n, power, 0); /* most often: in line */
-    return finalize_pairs(&a, final, result);
-}
 TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {
     tally_mark(work->partition.unsure, row);
     tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
 }
-/* A row again, in other units: of f64. */
-TALLY_LONG void put_scaled(const tally_segments_work *work, int64_t row, uint32_t most) {
+/* A row once more, in three doubles, in units that suit f64. */
+TALLY_LONG void put_again(const tally_segments_work *work, int64_t row) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const int32_t power = power_for(most);
     const int64_t first = first_of_row(work, row);
     thread_sums_t sums = no_sums();
+    uint32_t most = 0;
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     TALLY_ROLLED
-    for (int64_t m = 0; m < work->length; m++) {
-        const TALLY_T a = read_one(&x, first + m * work->inner);
-        add_value(&sums, a, TALLY_KERNEL_INPUTS == 1 ? a : read_one(&y, first + m * work->inner), power);
+    for (int32_t pass = TALLY_IS_F64 ? 0 : 1; pass < 2; pass++) {
+        const int32_t power = TALLY_IS_F64 ? power_for(most) : 0;
+        TALLY_ROLLED
+        for (int64_t m = 0; m < work->length; m++) {
+            const TALLY_T a = read_one(&x, first + m * work->inner),
+                          b = TALLY_KERNEL_INPUTS == 1 ? a : read_one(&y, first + m * work->inner);
+            if (pass == 1)
+                add_value(&sums, a, b, power);
+            else if (!term_is_special(a, b))
+                most = term_size(a, b) > most ? term_size(a, b) : most;
+        }
     }
-    if (finalize_row(&sums, work->length, power, &work->out.final, result))
+    if (sums.noted.absent == work->length)
+        put_nothing(&work->out, row);
+    else if (finalize_sums(&sums, work->length, TALLY_IS_F64 ? power_for(most) : 0, &work->out.final, result))
         put_bytes(&work->out, row, result, work->length - sums.noted.absent);
     else
         mark_row(work, row);
 }
-TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_sums_t *sums) {
-    const int64_t present = work->length - sums->of.noted.absent;
-    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    if (present == 0)
-        put_nothing(&work->out, row);
-    else if (finalize_row(&sums->of, work->length, 0, &work->out.final, result))
-        put_bytes(&work->out, row, result, present);
-    else if (TALLY_IS_F64)
-        put_scaled(work, row, sums->most);
-    else
-        mark_row(work, row);
+/* Whether results are words side by side; those of neighbours are stored at once, then. */
+TALLY_FN int32_t are_words(const tally_results *out) {
+    return !TALLY_HAS_KEYS && kernel_result_bytes(&out->final) == 4 && out->result_stride == 4 &&
+           (uint64_t)out->result % (4 * TALLY_ACROSS) == 0;
+}
+/* Those of the thread's rows that bits of `certain` tell. */
+TALLY_FN void store_words(const tally_segments_work *work, int32_t is_whole, const uint32_t *words, uint32_t certain) {
+    uint32_t *const to = (uint32_t *)work->out.result, *const at = to + row_of(is_whole, 0);
+    if (is_whole && certain == ((uint32_t)1 << TALLY_ACROSS) - 1) {
+        if (TALLY_ACROSS == 4) {
+            tally_quad quad;
+            __builtin_memcpy(&quad, words, 4 * TALLY_ACROSS);
+            tally_put16((char *)at, &quad);
+        } else if (TALLY_ACROSS == 2)
+            *(uint64_t *)(void *)at = (uint64_t)words[TALLY_ACROSS - 1] << 32 | words[0];
+        else
+            at[0] = words[0];
+        return;
+    }
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++)
+        if (certain >> v & 1) to[row_of(is_whole, v)] = words[v];
+}
+/* Results of the thread's rows, which have `sums`, or have not been added up. */
+TALLY_FN void put_rows(const tally_segments_work *work, row_sums_t *sums, int32_t is_whole, int32_t are_added) {
+    const tally_results *const out = &work->out;
+    enum { all = (1 << TALLY_ACROSS) - 1 };
+    uint32_t there = 0, certain = 0, unsure = 0;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++)
+        there |= row_of(is_whole, v) < work->partition.count ? (uint32_t)1 << v : 0;
+    if (may_be_quick && are_added && are_words(out) && (!TALLY_HAS_SPREAD || work->length > out->final.ddof)) {
+        const common_t common = common_of(work->length, &out->final);
+        uint32_t words[TALLY_ACROSS];
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++)
+            certain |= quick_result(&sums[v], &common, &out->final, &words[v]) ? (uint32_t)1 << v : 0;
+        certain &= there;
+        store_words(work, is_whole, words, certain);
+        if (certain == there) return;
+    }
+    TALLY_ROLLED /* what makes a result is long, and stands once: sums move up */
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        const int64_t row = row_of(is_whole, v), present = work->length - sums[0].absent;
+        uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+        if ((there & ~certain) >> v & 1) {
+            if (are_added && present == 0)
+                put_nothing(out, row);
+            else if (are_added && finalize_row(&sums[0], work->length, &out->final, result))
+                put_bytes(out, row, result, present);
+            else
+                unsure |= (uint32_t)1 << v;
+        }
+        TALLY_UNROLL
+        for (int32_t w = 1; w < TALLY_ACROSS; w++) sums[w - 1] = sums[w];
+    }
+    TALLY_ROLLED
+    for (; unsure != 0; unsure &= unsure - 1) put_again(work, row_of(is_whole, __builtin_ffs((int32_t)unsure) - 1));
 }
 
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_short, tally_segments_work, TALLY_RESIDENT) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    const rows_t rows = rows_of(&work);
-    row_sums_t sums[TALLY_ACROSS], done[TALLY_ACROSS];
+    const tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES),
+                       y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
+    const int32_t is_whole = x.is_packed && y.is_packed && work.inner % TALLY_ACROSS == 0;
+    row_sums_t sums[TALLY_ACROSS];
+    if (row_of(is_whole, 0) >= work.partition.count) return;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) sums[v] = no_row_sums();
-    TALLY_ROLLED
-    for (int64_t first = 0; first < work.length; first += values_together) {
-        vector_t x[values_together], y[values_together];
-        TALLY_UNROLL
-        for (int32_t k = 0; k < values_together; k++) {
-            if (first + k >= work.length) continue;
-            x[k] = read_rows(&work, &rows, &rows.x, first + k);
-            if (TALLY_KERNEL_INPUTS == 2) y[k] = read_rows(&work, &rows, &rows.y, first + k);
-        }
-        TALLY_UNROLL
-        for (int32_t k = 0; k < values_together; k++) {
-            if (first + k >= work.length) continue;
-            TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_ACROSS; v++)
-                add_to_row(&sums[v], value_in(&x[k], v), value_in(TALLY_KERNEL_INPUTS == 1 ? &x[k] : &y[k], v));
-        }
+    if (is_whole) {
+        const rows_t rows = rows_of(&work, 1);
+        add_rows(&work, &rows, sums, 1);
+    } else if (x.is_aligned && y.is_aligned) {
+        const rows_t rows = rows_of(&work, 0);
+        add_rows(&work, &rows, sums, 0);
     }
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) done[v] = sums[v];
-    TALLY_ROLLED /* what follows is long: it is there once, and reads copies, so that the sums stay in registers */
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        const int64_t row = row_of(&work, rows.is_whole, v);
-        if (row >= 0) put_row(&work, row, &done[v]);
-    }
+    put_rows(&work, sums, is_whole, x.is_aligned && y.is_aligned);
 }
 
 #endif

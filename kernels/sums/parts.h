@@ -110,15 +110,17 @@ TALLY_FN tally_rounded tally_nearest(tally_pair p, int32_t is_f64) {
     q.rest = p.low;
     return q;
 }
-/* q + c as f64, where c is right to 2^-48 of itself. */
-TALLY_FN tally_rounded tally_corrected(double q, double c) {
+/* q + c as f64, where c is right to 2^-48 of itself and `error`. */
+TALLY_FN tally_rounded tally_corrected_within(double q, double c, double error) {
     tally_rounded rounded;
     double slack = (c < 0 ? -c : c) * 0x1p-47;
+    if (error != 0) slack += 2 * error;
     rounded.value = q + (c - slack);
     rounded.sure = rounded.value == q + (c + slack);
     rounded.rest = tally_rest(q, c, slack);
     return rounded;
 }
+TALLY_FN tally_rounded tally_corrected(double q, double c) { return tally_corrected_within(q, c, 0); }
 /* As f32, what lies within half of `slack` from q, when slack is four units of q's last place or more: then rounding q
  * - slack and q + slack to f64 first crosses nothing. */
 TALLY_FN tally_rounded tally_around(double q, double slack) {
@@ -130,8 +132,20 @@ TALLY_FN tally_rounded tally_around(double q, double slack) {
 }
 TALLY_FN double tally_four_units(double q) { return (q < 0 ? -q : q) * 0x1p-50; }
 
+/* What follows takes sums that lie within `error` of the pair; 0: the pair is exact. Whether that leaves them a sign:
+ */
+TALLY_FN int32_t tally_has_sign(tally_pair p, double error) {
+    return error == 0 || (p.high < 0 ? -p.high : p.high) > 4 * error;
+}
+TALLY_FN tally_rounded tally_nearest_within(tally_pair p, double error, int32_t is_f64) {
+    if (error == 0) return tally_nearest(p, is_f64);
+    tally_rounded rounded = is_f64 ? tally_corrected_within(p.high, p.low, error)
+                                   : tally_around(p.high, tally_four_units(p.high) + 2 * error);
+    rounded.sure &= tally_has_sign(p, error);
+    return rounded;
+}
 /* The sum over n, an integer below 2^20. */
-TALLY_FN tally_rounded tally_rounded_mean(tally_pair sum, double n, int32_t is_f64) {
+TALLY_FN tally_rounded tally_rounded_mean_within(tally_pair sum, double error, double n, int32_t is_f64) {
     double q = sum.high / n;
     tally_pair product = tally_two_product(q, n);
     tally_rounded rounded;
@@ -140,43 +154,50 @@ TALLY_FN tally_rounded tally_rounded_mean(tally_pair sum, double n, int32_t is_f
         tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
         double c = rest.high / n;
         tally_pair back = tally_two_product(c, n);
-        rounded = tally_corrected(q, c);
-        exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
+        rounded = tally_corrected_within(q, c, error);
+        exact = (error == 0) & (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
         rounded.value = exact ? q + c : rounded.value;
         rounded.rest = exact ? tally_two_sum(q, c).low : rounded.rest;
     } else {
-        rounded = tally_around(q, tally_four_units(q));
-        exact = (product.high == sum.high) & (product.low == 0) & (sum.low == 0);
+        rounded = tally_around(q, error == 0 ? tally_four_units(q) : tally_four_units(q) + 2 * error);
+        exact = (error == 0) & (product.high == sum.high) & (product.low == 0) & (sum.low == 0);
         rounded.value = exact ? (double)(float)q : rounded.value;
     }
-    rounded.sure = (rounded.sure | exact) & tally_in_reach(sum.high);
+    rounded.sure = (rounded.sure | exact) & tally_in_reach(sum.high) & tally_has_sign(sum, error);
     return rounded;
 }
-/* The root of a sum that is positive. */
-TALLY_FN tally_rounded tally_rounded_root(tally_pair sum, int32_t is_f64) {
-    double q = tally_sqrt_f64(sum.high);
+TALLY_FN tally_rounded tally_rounded_mean(tally_pair sum, double n, int32_t is_f64) {
+    return tally_rounded_mean_within(sum, 0, n, is_f64);
+}
+/* The root of a sum that is positive. `relative`: its error, as a share of it. */
+TALLY_FN tally_rounded tally_rounded_root_within(tally_pair sum, double relative, int32_t is_f64) {
+    const double q = tally_sqrt_f64(sum.high), error = relative == 0 ? 0 : relative * q;
     tally_rounded rounded;
     if (is_f64) {
         tally_pair square = tally_two_product(q, q);
         double rest = ((sum.high - square.high) - square.low) + sum.low; /* exact up to the last addition */
-        rounded = tally_corrected(q, rest / (2 * q));
+        rounded = tally_corrected_within(q, rest / (2 * q), error);
     } else
-        rounded = tally_around(q, tally_four_units(q));
+        rounded = tally_around(q, error == 0 ? tally_four_units(q) : tally_four_units(q) + 2 * error);
     rounded.sure &= tally_in_reach(sum.high);
     return rounded;
 }
-/* The sum of squared deviations over n - ddof: (n squares - sum^2) / (n (n - ddof)), n below 2^20. */
-TALLY_FN tally_rounded tally_rounded_spread(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root,
-                                            int32_t is_f64) {
+TALLY_FN tally_rounded tally_rounded_root(tally_pair sum, int32_t is_f64) {
+    return tally_rounded_root_within(sum, 0, is_f64);
+}
+/* The sum of squared deviations over n - ddof: (n squares - sum^2) / (n (n - ddof)), n below 2^20. `relative`: what the
+ * errors of both sums make of n squares - sum^2, as a share of n squares. */
+TALLY_FN tally_rounded tally_rounded_spread_within(tally_pair sum, tally_pair squares, double relative, double n,
+                                                   double ddof, int32_t root, int32_t is_f64) {
     tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high);
     tally_pair d = tally_two_sum(a.high, -b.high);
     tally_pair lows = tally_two_sum(a.low, -b.low), below = tally_two_sum(d.low, lows.high);
     /* Where much cancels, what is left is not small beside d: it is made a pair again. */
     tally_pair left = tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
     double divisor = n * (n - ddof);
-    double slack = (a.high + b.high) * 0x1p-98 / divisor;
+    double slack = (a.high + b.high) * (0x1p-98 + relative) / divisor;
     double q = left.high / divisor, r = root ? tally_sqrt_f64(q) : q;
-    int32_t some = tally_in_reach(squares.high), whole = (sum.low == 0) & (squares.low == 0);
+    int32_t some = tally_in_reach(squares.high), whole = (relative == 0) & (sum.low == 0) & (squares.low == 0);
     int32_t exact = whole & (lows.low == 0) & (below.low == 0); /* left is */
     int32_t none =
         (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
@@ -213,6 +234,10 @@ TALLY_FN tally_rounded tally_rounded_spread(tally_pair sum, tally_pair squares, 
     rounded.value = none ? 0 : rounded.value;
     rounded.sure = (n > ddof) & (none | rounded.sure);
     return rounded;
+}
+TALLY_FN tally_rounded tally_rounded_spread(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root,
+                                            int32_t is_f64) {
+    return tally_rounded_spread_within(sum, squares, 0, n, ddof, root, is_f64);
 }
 
 /* ---- a second look, where a result is not certain as f32 ---- */

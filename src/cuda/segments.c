@@ -38,20 +38,22 @@ static stage first_stage(const tally__spec *spec) {
 static bool has_columns(const job *j) {
     return j->call->spec->exact && j->segments.kind == TALLY_ROWS && j->segments.inner > 1;
 }
-/* Whether the first kernel, and the tiles, are those of production/segments.h. They are not of exact operators that
- * begin with a later stage, nor of exact rows across others. A plan has such tiles, too. */
-static bool begins_with_segments(const job *j) {
-    return !j->reduces || !j->call->spec->exact || (!has_columns(j) && first_stage(j->call->spec) == STAGE_EXPANSIONS);
-}
-
 /* Whether each row is first reduced exactly by one thread (production/short_exact.h), which leaves to the other stages
  * what it is not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones), and short rows
- * side by side, but not for a sum alone. Measured: docs/design/012. */
+ * side by side, but for plain sums of fewer values. Measured: docs/design/012. */
 static bool are_short(const job *j) {
-    enum { SIDE_BY_SIDE = 16 };
-    return !begins_with_segments(j) && j->segments.kind == TALLY_ROWS && TALLY_FIRST_STAGE == STAGE_EXPANSIONS &&
+    enum { SUMS_FROM = 6, SIDE_BY_SIDE = 16 };
+    const tally__spec *spec = j->call->spec;
+    const bool is_plain = tally__is_sum_alone(spec) && !spec->final.mean;
+    return j->reduces && spec->exact && j->segments.kind == TALLY_ROWS && TALLY_FIRST_STAGE == STAGE_EXPANSIONS &&
            j->segments.length > 0 &&
-           (has_columns(j) || (j->segments.length <= SIDE_BY_SIDE && !tally__is_sum_alone(j->call->spec)));
+           (has_columns(j) || (j->segments.length <= SIDE_BY_SIDE && (j->segments.length >= SUMS_FROM || !is_plain)));
+}
+/* Whether the first kernel, and the tiles, are those of production/segments.h. They are not of exact operators that
+ * begin with a later stage, nor of rows that a thread has each. A plan has such tiles, too. */
+static bool begins_with_segments(const job *j) {
+    return !j->reduces || !j->call->spec->exact ||
+           (!has_columns(j) && !are_short(j) && first_stage(j->call->spec) == STAGE_EXPANSIONS);
 }
 /* Whether the first stage marks the segments that it leaves. */
 static bool marks_segments(const job *j) { return begins_with_segments(j) || are_short(j); }
