@@ -22,9 +22,9 @@ enum {
 #define DEVICE_BYTES ((size_t)4 << 30)
 
 /* What all objects begin with: a link in the list of those of their kind. */
-typedef struct thing {
-    struct thing *next;
-} thing;
+typedef struct object {
+    struct object *next;
+} object;
 
 struct CUfunc_st {
     tally__simt_entry *entry;
@@ -33,18 +33,18 @@ struct CUfunc_st {
 };
 enum { MOST_FUNCTIONS = 8 };
 struct CUmod_st {
-    thing in_list;
+    object in_list;
     struct CUfunc_st functions[MOST_FUNCTIONS]; /* the one that the image names, then those asked for by name */
 };
 struct CUstream_st {
-    thing in_list;
+    object in_list;
 };
 struct CUctx_st {
     int unused;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for all variables below */
-static thing *modules, *streams;
+static object *modules, *streams;
 static int64_t calls, failing_call;
 static int64_t retained;
 static bool initialized;
@@ -54,19 +54,19 @@ static _Thread_local char launch_sentence[512];
 
 /* ---- lists ---- */
 
-static void add(thing **list, thing *made) {
+static void add(object **list, object *made) {
     made->next = *list;
     *list = made;
 }
-static bool holds(const thing *list, const void *wanted) {
+static bool holds(const object *list, const void *wanted) {
     while (list != NULL && list != wanted) list = list->next;
     return list != NULL;
 }
-static void take_out(thing **list, const thing *old) {
+static void take_out(object **list, const object *old) {
     while (*list != old) list = &(*list)->next;
     *list = old->next;
 }
-static int64_t length_of(const thing *list) {
+static int64_t length_of(const object *list) {
     int64_t length = 0;
     for (; list != NULL; list = list->next) length++;
     return length;
@@ -263,9 +263,9 @@ static int module_function(tally__cu_function *function, tally__cu_module module
 }
 
 static bool is_function(tally__cu_function function) {
-    for (thing *t = modules; t != NULL; t = t->next)
+    for (object *o = modules; o != NULL; o = o->next)
         for (int k = 0; k < MOST_FUNCTIONS; k++)
-            if (&((struct CUmod_st *)t)->functions[k] == function) return function->entry != NULL;
+            if (&((struct CUmod_st *)o)->functions[k] == function) return function->entry != NULL;
     return false;
 }
 

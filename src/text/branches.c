@@ -5,7 +5,7 @@
 
 #include "text/expressions.h"
 
-/* The index behind the bracket that closes the one at `at`, or count. */
+/* The index after the bracket that closes the one at `at`, or count. */
 static size_t behind_brackets(const token *tokens, size_t at, size_t count) {
     int depth = 0;
     for (; at < count; at++) {
@@ -20,7 +20,7 @@ static size_t behind_brackets(const token *tokens, size_t at, size_t count) {
 static bool has_head(token t) {
     return token_is(t, "if") || token_is(t, "for") || token_is(t, "while") || token_is(t, "switch");
 }
-/* Behind the statement at `at`; count: it is none that this understands. */
+/* The index after the statement at `at`; count: it is of a kind that is not understood here. */
 static size_t behind_statement(const token *tokens, size_t at, size_t count) {
     at = token_after_blanks(tokens, at, count);
     if (at == count || token_is(tokens[at], "do") || token_is(tokens[at], "#")) return count;
@@ -40,7 +40,7 @@ static size_t behind_statement(const token *tokens, size_t at, size_t count) {
     return at < count ? at + 1 : count;
 }
 
-/* What follows a statement that is left out; the next line begins where this one did. */
+/* The index of what follows a statement that is left out, on the next line. */
 static size_t behind_line(const token *tokens, size_t at, size_t count) {
     while (at < count && tokens[at].kind == TOKEN_SPACE) at++;
     if (at < count && tokens[at].kind == TOKEN_NEWLINE) at++;
@@ -48,7 +48,7 @@ static size_t behind_line(const token *tokens, size_t at, size_t count) {
     return at;
 }
 
-/* Behind a call of a macro at tokens[at] that is a statement and stands for (void)(NAME); or `at`. */
+/* The index after a statement at tokens[at] that is a call of a macro for (void)(NAME); `at` if there is none. */
 static size_t skip_nothing(macro_table *macros, const token *tokens, size_t at, size_t count) {
     static const char *const marks[] = {"(", "void", ")", "(", NULL, ")"};
     enum { MARKS = sizeof marks / sizeof *marks };
@@ -69,7 +69,7 @@ static size_t skip_nothing(macro_table *macros, const token *tokens, size_t at, 
     return matched == MARKS ? behind_line(tokens, end + 1, count) : at;
 }
 
-/* Behind branches `else if (0) ...` at `at`, if no other follows; or `at`. */
+/* The index after branches `else if (0) ...` at `at`, if no other branch follows them; else `at`. */
 static size_t skip_last_branches(macro_table *macros, const token *tokens, size_t at, size_t count) {
     size_t branch = token_after_blanks(tokens, at + 1, count), next, begin = at;
     const size_t end = behind_statement(tokens, branch, count), behind = behind_line(tokens, end, count);

@@ -1,4 +1,4 @@
-/* Conditions are resolved, and macros that make names replaced by the names. */
+/* Resolves conditions, and replaces macros that make names by the names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 
 enum { MOST_NESTED_CONDITIONS = 64 };
 
-/* One #if to #endif. */
+/* What is between one #if and its #endif. */
 typedef struct condition {
-    bool is_live;  /* what stands around it is */
-    bool is_taken; /* a branch is, surely: those that follow are not */
-    bool is_open;  /* the present branch may be */
+    bool is_live;  /* the text around it is live */
+    bool is_taken; /* a branch was live for certain: those that follow are not */
+    bool is_open;  /* the present branch may be live */
     bool is_known; /* no branch so far depends on the compiler */
 } condition;
 
@@ -34,17 +34,17 @@ static void put(reader *r, const token *tokens, size_t count) {
 }
 static void put_word(reader *r, const char *word) { tally__add_text(r->out, word, strlen(word)); }
 
-/* #if, #ifdef, #ifndef: `v` is the value. */
+/* At an #if, #ifdef or #ifndef, whose value is `v`. */
 static void open_condition(reader *r, value v, const token *line, size_t count) {
     condition *c = &r->stack[r->depth];
     r->too_deep |= r->depth + 1 == MOST_NESTED_CONDITIONS;
     if (r->too_deep) return;
     *c = (condition){is_live(r), v.is_known && v.number != 0, !v.is_known || v.number != 0, v.is_known};
     r->depth++;
-    if (!c->is_live) c->is_known = true; /* nothing of it is written */
+    if (!c->is_live) c->is_known = true; /* nothing in it is written */
     if (!c->is_known) put(r, line, count), r->unknown++;
 }
-/* #elif and #else: `condition_line` is what stands behind #elif, or NULL. */
+/* At an #elif or #else. condition_line: what follows #elif, or NULL. */
 static void next_branch(reader *r, value v, const token *line, size_t count, const token *condition_line,
                         size_t condition_count) {
     condition *c = &r->stack[r->depth - 1];
@@ -54,7 +54,7 @@ static void next_branch(reader *r, value v, const token *line, size_t count, con
     }
     c->is_open = !v.is_known || v.number != 0;
     c->is_taken = v.is_known && v.number != 0;
-    if (c->is_known) { /* no branch was written so far */
+    if (c->is_known) { /* no branch has been written so far */
         c->is_known = v.is_known;
         if (v.is_known) return;
         r->unknown++;
@@ -77,7 +77,7 @@ static bool has_word(const token_list *list, const char *word) {
     return false;
 }
 
-/* Whether a macro is given a block of statements that it does not use. */
+/* Whether a call gives a macro a block of statements that it does not use. */
 static bool drops_block(const macro *m, const token *tokens, size_t size) {
     bool has_block = false;
     for (size_t i = 1; i < size; i++) has_block |= token_is(tokens[i], "{");
@@ -105,7 +105,7 @@ static bool is_replaced(const reader *r, const token *tokens, size_t size, const
         others += made->tokens[i].kind != TOKEN_WORD && !token_is_blank(made->tokens[i]);
     }
     if (words == 1 && others == 0) return true;
-    /* ## also makes the numbers of types */
+    /* the numbers of types are made by ##, too */
     if (words == 0 && others == 1 && made_number) return m->body_count > 1;
     for (size_t i = 1; i < size; i++) {
         m = tokens[i].kind == TOKEN_WORD ? tally__find_macro(&r->macros, tokens[i]) : NULL;
@@ -140,7 +140,7 @@ static size_t put_name(reader *r, const token *tokens, size_t count, bool is_dir
     for (size_t i = 0; replaced && i < made.count; i++) {
         const token t = made.tokens[i];
         const char *line = t.kind == TOKEN_SPACE && !is_directive ? memchr(t.text, '\n', t.size) : NULL;
-        if (line != NULL) /* as the macro was written */
+        if (line != NULL) /* on as many lines as the macro was */
             tally__add_text(r->out, line, t.size - (size_t)(line - t.text));
         else if (t.kind == TOKEN_SPACE || t.kind == TOKEN_NEWLINE)
             put_word(r, " ");
@@ -160,8 +160,8 @@ static bool has_parameter(const token *tokens, size_t size, const token *list, s
                 return true;
     return false;
 }
-/* Writes tokens with their names made; of a macro that has parameters, what stands behind its name, but for calls that
- * they are in: these may be of names that the parameters stand for. */
+/* Writes tokens with their names made. In the body of a macro with parameters, calls that name a parameter stay: they
+ * may be of names that it stands for. */
 static void put_named(reader *r, const token *tokens, size_t count, bool has_parameters) {
     for (size_t i = 0; i < count;) {
         const size_t call = tokens[i].kind == TOKEN_WORD ? tally__call_size(&r->macros, tokens + i, count - i) : 0;
@@ -172,7 +172,7 @@ static void put_named(reader *r, const token *tokens, size_t count, bool has_par
     }
 }
 
-/* Defines a macro of no parameters that stands for a number, made of others, as that number, and writes it. */
+/* Defines a macro without parameters whose value is a number, made of other macros, as that number, and writes it. */
 static bool put_number(reader *r, const token *name, const token *tokens, size_t count) {
     token made;
     long long number;
@@ -187,7 +187,7 @@ static bool put_number(reader *r, const token *name, const token *tokens, size_t
     return true;
 }
 
-/* A directive's line, from the # to the newline. */
+/* Reads a directive, from the # to the newline. */
 static void read_directive(reader *r, const token *line, size_t count) {
     const size_t word = token_after_blanks(line, 1, count), rest = word + 1 < count ? word + 1 : count;
     const token *name = line + token_after_blanks(line, rest, count);
@@ -253,7 +253,7 @@ bool tally__resolve_conditions(const char *text, size_t size, text_buffer *out) 
             size_t branch = t.kind == TOKEN_WORD ? tally__skip_branch(&r.macros, tokens.tokens, i, tokens.count) : i;
             if (branch > i) {
                 i = branch;
-                line_begins = began; /* as what was left out did */
+                line_begins = began; /* where the text that is left out began one */
                 continue;
             }
             read = t.kind == TOKEN_WORD ? put_name(&r, tokens.tokens + i, tokens.count - i, false) : 0;

@@ -22,13 +22,13 @@ static bool take(expression *e, const char *mark) {
     return true;
 }
 
-/* Whether it is known what a name is: words that begin with __ are the compiler's. */
+/* Whether a name's value is known. Names that begin with __ are the compiler's, and are not. */
 static bool knows(const macro_table *macros, token name) {
     const macro *m = tally__find_macro(macros, name);
     return m != NULL ? m->is_sure : name.size < 2 || memcmp(name.text, "__", 2) != 0;
 }
 
-/* Of any numbers: what overflows wraps around. */
+/* Applies an operator. Overflow wraps around. */
 static long long apply(const char *mark, long long a, long long b) {
     const unsigned long long x = (unsigned long long)a, y = (unsigned long long)b;
     switch (mark[0]) {
@@ -83,7 +83,7 @@ static value combine(const char *mark, value a, value b) {
     const bool decides = mark[0] == '|' && mark[1] == '|';
     if (v.is_known)
         v.number = apply(mark, a.number, b.number);
-    else if (strcmp(mark, "||") == 0 || strcmp(mark, "&&") == 0) /* one side may be enough */
+    else if (strcmp(mark, "||") == 0 || strcmp(mark, "&&") == 0) /* the value of one side may decide */
         if ((a.is_known && !a.number != decides) || (b.is_known && !b.number != decides)) v = (value){true, decides};
     return v;
 }

@@ -31,7 +31,7 @@ void tally__define_macro(macro_table *table, const token *line, size_t count, bo
     if (m == NULL) return;
     *m = (macro){.name = line[at], .is_defined = true, .is_sure = is_sure};
     at++;
-    if (at < count && token_is(line[at], "(")) { /* without a blank: parameters */
+    if (at < count && token_is(line[at], "(")) { /* directly after the name: parameters */
         m->is_function = true;
         for (at++; at < count && !token_is(line[at], ")"); at++)
             if ((line[at].kind == TOKEN_WORD || token_is(line[at], "...")) && m->parameter_count < MOST_PARAMETERS)
@@ -118,7 +118,7 @@ static int parameter_of(const macro *m, token t) {
     return -1;
 }
 
-/* Joins the last token of `out` and `right`, as ## does. */
+/* Joins `right` to the last token of `out`, as ## does. */
 static void paste(macro_table *table, token_list *out, token right) {
     token left, made = {TOKEN_WORD, NULL, 0};
     char *text;
@@ -141,7 +141,7 @@ static void paste(macro_table *table, token_list *out, token right) {
     out->tokens[out->count - 1] = made;
 }
 
-/* The body with its arguments: as they are beside ##, expanded elsewhere. */
+/* Appends the body with its arguments put in: as given beside ##, expanded elsewhere. */
 static void substitute(macro_table *table, const macro *m, const argument *arguments, int filled, token_list *out) {
     const token *body = m->body != NULL ? m->body : &m->number;
     bool pastes = false;

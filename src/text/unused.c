@@ -1,4 +1,4 @@
-/* What an entry does not use is left out: declarations, macros, comments of what is gone. */
+/* Leaves out what an entry does not use: declarations, macros, and their comments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,19 +22,19 @@ typedef struct item {
     bool is_kept;
 } item;
 
-/* That an item gives a name. */
-typedef struct gift {
+/* A name that an item declares or defines. */
+typedef struct symbol {
     token name;
     size_t item;
     bool is_used;
-} gift;
+} symbol;
 
 typedef struct pruner {
     token_list text;
     item *items;
     size_t count, capacity;
-    gift *gifts; /* by name */
-    size_t gift_count, gift_capacity;
+    symbol *symbols; /* by name */
+    size_t symbol_count, symbol_capacity;
     bool no_memory;
 } pruner;
 
@@ -52,7 +52,7 @@ static size_t end_of_directive(const pruner *p, size_t at) {
     while (at < p->text.count && p->text.tokens[at].kind != TOKEN_NEWLINE) at++;
     return at < p->text.count ? at + 1 : at;
 }
-/* The end of a declaration: behind its ; or, of a function, behind its body and that line. */
+/* The index after a declaration: after its ;, or after the body of a function and the rest of that line. */
 static size_t end_of_declaration(const pruner *p, size_t at) {
     int depth = 0;
     bool is_function = false;
@@ -86,7 +86,7 @@ static bool is_heading(token t) {
 static size_t read_item(pruner *p, size_t at) {
     const token *tokens = p->text.tokens;
     item read = {.begin = at};
-    int newlines = 1; /* that which ended the item before */
+    int newlines = 1; /* the one that ended the item before */
     bool is_apart = false;
     while (at < p->text.count && token_is_blank(tokens[at])) {
         newlines = tokens[at].kind == TOKEN_NEWLINE ? newlines + 1 : tokens[at].kind == TOKEN_COMMENT ? 0 : newlines;
@@ -97,7 +97,7 @@ static size_t read_item(pruner *p, size_t at) {
         }
         at++;
         is_apart |= newlines >= 2;
-        if (newlines >= 2) read.begin = at; /* what stood before is no comment of this item */
+        if (newlines >= 2) read.begin = at; /* a blank line: the comment before belongs to nothing here */
     }
     if (at == p->text.count) return at;
     read.code = at;
@@ -115,23 +115,23 @@ static size_t read_item(pruner *p, size_t at) {
     return read.end;
 }
 
-/* ---- who gives which name ---- */
+/* ---- which item declares which name ---- */
 
-static void add_gift(pruner *p, token name, size_t item_index) {
-    gift *gifts = tally__grown(p->gifts, p->gift_count, &p->gift_capacity, sizeof *gifts);
-    p->no_memory |= gifts == NULL;
-    if (gifts == NULL) return;
-    p->gifts = gifts;
-    p->gifts[p->gift_count++] = (gift){name, item_index, false};
+static void add_symbol(pruner *p, token name, size_t item_index) {
+    symbol *symbols = tally__grown(p->symbols, p->symbol_count, &p->symbol_capacity, sizeof *symbols);
+    p->no_memory |= symbols == NULL;
+    if (symbols == NULL) return;
+    p->symbols = symbols;
+    p->symbols[p->symbol_count++] = (symbol){name, item_index, false};
 }
 
-/* The names of a declaration: a function's; a tag and what stands before the ;, a [ or a =; the constants of an enum.
- */
+/* Finds the symbols of a declaration: a function; a tag, and what stands before a ;, [ or =; constants of an
+ * enum. */
 static void find_names(pruner *p, size_t index) {
     const item *in = &p->items[index];
     const token *tokens = p->text.tokens;
     int braces = 0, brackets = 0;
-    bool is_enum = false, had_call = false, is_value = false; /* of an enum's constant */
+    bool is_enum = false, had_call = false, is_value = false; /* is_value: within the value of an enum's constant */
     token word = {TOKEN_SPACE, "", 0}, before = word;
     for (size_t i = in->code; i < in->end; i++) {
         const token t = tokens[i];
@@ -139,18 +139,18 @@ static void find_names(pruner *p, size_t index) {
         if (token_is(t, "enum") && braces == 0) is_enum = true;
         if (braces == 0 && brackets == 0) {
             if (token_is(t, "(") && word.kind == TOKEN_WORD && !token_is(word, "__attribute__") && !had_call)
-                add_gift(p, word, index), had_call = true; /* a function, or a macro that declares one */
+                add_symbol(p, word, index), had_call = true; /* a function, or a macro that declares one */
             if ((token_is(t, ";") || token_is(t, "=") || token_is(t, "[") || token_is(t, ",")) &&
                 word.kind == TOKEN_WORD)
-                add_gift(p, word, index);
+                add_symbol(p, word, index);
             if (token_is(t, "{") && word.kind == TOKEN_WORD &&
                 (token_is(before, "struct") || token_is(before, "union") || token_is(before, "enum")))
-                add_gift(p, word, index);
+                add_symbol(p, word, index);
             if (token_is(t, "{") && had_call) return;
         }
         if (is_enum && braces == 1 && (token_is(t, ",") || token_is(t, "=") || token_is(t, "}")) &&
             word.kind == TOKEN_WORD && !is_value)
-            add_gift(p, word, index);
+            add_symbol(p, word, index);
         is_value = is_enum && braces == 1 && !token_is(t, ",") && (is_value || token_is(t, "="));
         braces += token_is(t, "{") - token_is(t, "}");
         brackets += token_is(t, "(") - token_is(t, ")");
@@ -159,23 +159,23 @@ static void find_names(pruner *p, size_t index) {
     }
 }
 
-static int compare_gifts(const void *a, const void *b) {
-    const token x = ((const gift *)a)->name, y = ((const gift *)b)->name;
+static int compare_symbols(const void *a, const void *b) {
+    const token x = ((const symbol *)a)->name, y = ((const symbol *)b)->name;
     int order = memcmp(x.text, y.text, x.size < y.size ? x.size : y.size);
     return order != 0 ? order : (x.size > y.size) - (x.size < y.size);
 }
 
-static void find_gifts(pruner *p) {
+static void find_symbols(pruner *p) {
     for (size_t i = 0; i < p->count && !p->no_memory; i++) {
         const item *in = &p->items[i];
         if (in->kind == ITEM_DECLARATION) find_names(p, i);
         if (in->kind == ITEM_MACRO) {
             size_t at = token_after_blanks(p->text.tokens, in->code + 1, in->end);
             at = token_after_blanks(p->text.tokens, at + 1, in->end);
-            if (at < in->end) add_gift(p, p->text.tokens[at], i);
+            if (at < in->end) add_symbol(p, p->text.tokens[at], i);
         }
     }
-    if (p->gift_count > 0) qsort(p->gifts, p->gift_count, sizeof *p->gifts, compare_gifts);
+    if (p->symbol_count > 0) qsort(p->symbols, p->symbol_count, sizeof *p->symbols, compare_symbols);
 }
 
 /* ---- what is used ---- */
@@ -198,29 +198,29 @@ static bool is_field(const pruner *p, const item *in, size_t i, token before, bo
            token_is(p->text.tokens[next], "[");
 }
 
-/* The first gift that does not come before a name. */
-static size_t first_gift(const pruner *p, token name) {
-    const gift wanted = {name, 0, false};
-    size_t low = 0, high = p->gift_count;
+/* The first symbol that does not come before `name` by name. */
+static size_t first_symbol(const pruner *p, token name) {
+    const symbol wanted = {name, 0, false};
+    size_t low = 0, high = p->symbol_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (compare_gifts(&p->gifts[middle], &wanted) < 0)
+        if (compare_symbols(&p->symbols[middle], &wanted) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
 }
-static bool is_called(const gift *g, token name) {
-    const gift wanted = {name, 0, false};
-    return compare_gifts(g, &wanted) == 0;
+static bool is_called(const symbol *s, token name) {
+    const symbol wanted = {name, 0, false};
+    return compare_symbols(s, &wanted) == 0;
 }
 
 static void keep(pruner *p, size_t index) {
     const item *in = &p->items[index];
     const bool of_struct = is_struct(p, in);
     token before = {TOKEN_SPACE, "", 0}, here = before;
-    int brackets = 0; /* what a macro is given is no field */
+    int brackets = 0; /* arguments of a macro are no fields */
     if (in->is_kept) return;
     p->items[index].is_kept = true;
     for (size_t i = in->code; i < in->end; i++) {
@@ -231,9 +231,9 @@ static void keep(pruner *p, size_t index) {
         if (here.kind != TOKEN_WORD || is_field(p, in, i, before, of_struct && brackets == 0)) continue;
         const size_t next = token_after_blanks(p->text.tokens, i + 1, in->end);
         const bool is_defined = next < in->end && token_is(p->text.tokens[next], "=");
-        for (size_t g = first_gift(p, here); g < p->gift_count && is_called(&p->gifts[g], here); g++) {
-            p->gifts[g].is_used |= p->gifts[g].item != index || !is_defined; /* by more than its own definition */
-            keep(p, p->gifts[g].item);
+        for (size_t g = first_symbol(p, here); g < p->symbol_count && is_called(&p->symbols[g], here); g++) {
+            p->symbols[g].is_used |= p->symbols[g].item != index || !is_defined; /* in more than its own definition */
+            keep(p, p->symbols[g].item);
         }
     }
 }
@@ -247,8 +247,8 @@ static bool is_entry(const pruner *p, const item *in) {
     return false;
 }
 
-/* A condition of the compiler's stays, with all its branches, if anything in it does; a heading if anything up to the
- * next one does. */
+/* Keeps a condition that only the compiler can decide, with all its branches, if anything in it is kept; and a heading
+ * if anything up to the next one is. */
 static void keep_frames(pruner *p) {
     size_t open[64], depth = 0, heading = p->count;
     for (size_t i = 0; i < p->count; i++) {
@@ -284,7 +284,7 @@ static bool fits_a_line(const pruner *p, const item *in) {
         if (t.kind == TOKEN_COMMENT && t.text[1] == '/') return false;
     }
     return in->kind == ITEM_DECLARATION && count_lines(p, in->code, in->end) == 3 && braces == 1 &&
-           size <= 124; /* with its line ends and indentation */
+           size <= 124; /* counting its line ends and indentation */
 }
 /* Whether a declaration is one line, or will be. */
 static bool is_one_line(const pruner *p, const item *in) {
@@ -320,7 +320,7 @@ static bool is_list_of_numbers(const pruner *p, const item *in) {
     }
     return true;
 }
-/* The item without the lines of constants that nothing else uses; one that is left stands on the enum's line. */
+/* Writes an enum without the constants that nothing uses. If one is left, it stands on the enum's line. */
 static void put_used_numbers(const pruner *p, const item *in, text_buffer *out) {
     size_t lines = 0, at = 0;
     put_tokens(p, in->begin, in->code, out);
@@ -329,8 +329,8 @@ static void put_used_numbers(const pruner *p, const item *in, text_buffer *out) 
         size_t end = end_of_directive(p, i);
         const size_t name = token_after_blanks(p->text.tokens, i, end);
         const bool is_number = name > in->code && name < end && p->text.tokens[name].kind == TOKEN_WORD;
-        const size_t g = is_number ? first_gift(p, p->text.tokens[name]) : p->gift_count;
-        if (g == p->gift_count || !is_called(&p->gifts[g], p->text.tokens[name]) || p->gifts[g].is_used)
+        const size_t g = is_number ? first_symbol(p, p->text.tokens[name]) : p->symbol_count;
+        if (g == p->symbol_count || !is_called(&p->symbols[g], p->text.tokens[name]) || p->symbols[g].is_used)
             put_tokens(p, i, end < in->end ? end : in->end, out);
         else
             lines--;
@@ -378,7 +378,7 @@ bool tally__leave_out_unused(const char *text, size_t size, text_buffer *out) {
     pruner p = {.text = tally__tokens_of(text, size)};
     bool done;
     for (size_t at = 0; at < p.text.count && !p.no_memory;) at = read_item(&p, at);
-    find_gifts(&p);
+    find_symbols(&p);
     if (!p.no_memory) {
         for (size_t i = 0; i < p.count; i++)
             if (is_entry(&p, &p.items[i]) || p.items[i].kind == ITEM_OTHER_DIRECTIVE) keep(&p, i);
@@ -387,7 +387,7 @@ bool tally__leave_out_unused(const char *text, size_t size, text_buffer *out) {
     }
     done = !p.no_memory && !p.text.no_memory && !out->no_memory;
     free(p.items);
-    free(p.gifts);
+    free(p.symbols);
     free(p.text.tokens);
     return done;
 }
