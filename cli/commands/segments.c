@@ -10,7 +10,7 @@
 
 /* ---- index files ---- */
 
-/* Integers of any size to i64, the index the library takes along with i32. */
+/* Converts integers of any size to i64: the library takes i32 and i64. */
 static bool widen_index(const char *name, tally_array *array, int64_t **widened) {
     *widened = take_memory(name, array->count, sizeof **widened);
     if (*widened == NULL) {
@@ -31,7 +31,7 @@ static bool widen_index(const char *name, tally_array *array, int64_t **widened)
     return true;
 }
 
-/* Reads a file of integers; `what` they are is for sentences. */
+/* Reads a file of integers. `what` names them in sentences. */
 static bool read_index(const char *name, const char *what, segmentation *made) {
     input *in = &made->in;
     tally_array *index = &made->index;
@@ -101,7 +101,7 @@ static bool segments_by_offsets(const char *name, const tally_array *offsets, wh
     return true;
 }
 
-/* The library lets lengths leave a rest; to a person that is a mistake. */
+/* Checks that the lengths cover the array. The library allows a rest; here it would be a mistake. */
 static bool segments_by_lengths(const char *name, const tally_array *lengths, whole all, tally_segments *segments) {
     int64_t sum = 0;
     for (int64_t k = 0; k < lengths->count; k++) {
@@ -185,12 +185,11 @@ static int64_t segment_count(const tally_segments *segments) {
     return __builtin_mul_overflow(segments->count, segments->inner, &product) ? -1 : product;
 }
 
-/* Which segments had nothing to give: the statistics of each know their count, with NaNs skipped where the user wants
- * it. */
+/* Finds the segments without values. The stats of each have its count, without NaNs if those are skipped. */
 static bool find_absent(tally_context *context, tally_array array, tally_segments segments, results *made) {
     tally_options kept = tally_get_options(context), plain = kept;
     plain.nan = kept.nan == TALLY_NAN_SKIP ? TALLY_NAN_SKIP : TALLY_NAN_PROPAGATE;
-    plain.overflow = TALLY_OVERFLOW_WRAPS; /* sums are not what is asked */
+    plain.overflow = TALLY_OVERFLOW_WRAPS; /* their sums are not used: they need not fit */
     tally_stats *rows = take_memory(made->names[0], made->count, sizeof *rows);
     made->absent = take_memory(made->names[0], made->count, 1);
     bool done = rows != NULL && made->absent != NULL && tally_set_options(context, &plain) == TALLY_OK;

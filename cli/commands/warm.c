@@ -10,7 +10,7 @@
 #include "base/progress.h"
 
 enum {
-    STACK_BYTES = 16 << 20, /* for a compiler */
+    STACK_BYTES = 16 << 20, /* as much as a compiler needs */
     MOST_THREADS = 256
 };
 
@@ -25,7 +25,7 @@ typedef struct reduction {
     bool of_segments;
 } reduction;
 
-/* Everything within these limits that is defined. */
+/* Limits to what is compiled. */
 typedef struct range {
     tally_op first_op, end_op;
     tally_type first_type, end_type;
@@ -58,7 +58,7 @@ typedef struct list {
     int64_t count;
 } list;
 
-/* Accuracy and NaNs are for floats: others are taken once. */
+/* Accuracy and NaN policy matter to floats alone: other types are listed once. */
 static void list_types(const tally_context *context, const range *r, reduction of, bool is_first, list *all) {
     for (of.op = r->first_op; of.op < r->end_op; of.op++) {
         for (int type = (int)r->first_type; type < (int)r->end_type; type++) {
@@ -87,7 +87,7 @@ static bool list_range(tally_context *context, const command *wanted, const rang
     return true;
 }
 
-/* With --all twice: segments come first, as their kernels take longest. */
+/* Lists all reductions. With --all segments come first, as their kernels take longest. */
 static bool list_all(tally_context *context, const command *wanted, const range *r, list *all) {
     int64_t most = 2 * (int64_t)(r->end_op - r->first_op) * (int64_t)(r->end_type - r->first_type) *
                    (r->last_accuracy - r->first_accuracy + 1) * (r->last_nan - r->first_nan + 1);
@@ -98,13 +98,13 @@ static bool list_all(tally_context *context, const command *wanted, const range 
 
 /* ---- threads ---- */
 
-/* Reductions are taken in turn. Whoever reads or changes what is below the lock holds it. */
+/* Threads take reductions in turn. Whoever reads or changes a member below `lock` holds it. */
 typedef struct job {
     const command *wanted;
     const list *all;
     pthread_mutex_t lock;
     int64_t next;
-    int64_t failed; /* the first that did, or the count */
+    int64_t failed; /* the first reduction that failed, or the count */
     char why[1024];
 } job;
 
@@ -121,13 +121,13 @@ static tally_status warm_one(tally_context *context, const command *wanted, cons
     return status;
 }
 
-/* Holds the lock. */
+/* Notes a status. The caller holds the lock. */
 static void note(job *j, int64_t place, tally_status status) {
     if (status == TALLY_OK) {
         advance_progress(1);
         return;
     }
-    j->next = j->all->count; /* nothing more is begun */
+    j->next = j->all->count; /* no thread begins another */
     if (place < j->failed) {
         const reduction *of = &j->all->each[place];
         j->failed = place;
@@ -136,7 +136,7 @@ static void note(job *j, int64_t place, tally_status status) {
     }
 }
 
-/* Operators may share a kernel: what is ready takes no time. */
+/* Operators may share a kernel, and what is ready takes no time. */
 static void *warm_some(void *argument) {
     job *j = argument;
     tally_context *context = NULL;
@@ -154,8 +154,8 @@ static void *warm_some(void *argument) {
     return NULL;
 }
 
-/* Others beside this one, as many as the system gives; returns how many. For the simulator, which has its kernels, one
- * is enough. */
+/* Starts threads beside this one, as many as the system allows, and returns how many. The simulator has its kernels:
+ * one thread is enough. */
 static int start(pthread_t *threads, job *j) {
     pthread_attr_t attributes;
     int count = 0, most = j->wanted->options.threads > 0 ? j->wanted->options.threads : tally_cpu_threads();
@@ -190,7 +190,7 @@ static bool warm_list(const command *wanted, const list *all) {
 static bool warm_range(tally_context *context, const command *wanted, const range *r) {
     list all;
     bool done = list_all(context, wanted, r, &all);
-    if (done && all.count == 0) { /* one operator and type that do not go together: the library has the sentence */
+    if (done && all.count == 0) { /* an operator that is not defined for the type: the library has the sentence */
         done = complain(NULL, "%s", tally_message());
     }
     if (done && wanted->options.backend != TALLY_BACKEND_SIMT && tally_cache_folder() == NULL) {

@@ -31,7 +31,7 @@ csv_reader csv_begin(const char *bytes, size_t size, csv_form form) {
     return (csv_reader){.form = form, .at = bytes, .end = bytes + size};
 }
 
-/* The quoted field that begins at `at`, and where it ends; NULL: it does not end as it should. */
+/* Reads the quoted field that begins at `at`. Returns where it ends; NULL: it does not end as it should. */
 static const char *quoted_field(csv_reader *reader, const char *at, csv_field *field) {
     const char *start = ++at;
     field->quoted = true;
@@ -58,7 +58,7 @@ static bool ends_field(const csv_reader *reader, const char *at) {
            (*at == reader->form.separator || *at == '\n' || (*at == '\r' && at + 1 < reader->end && at[1] == '\n'));
 }
 
-/* The field that begins at `at`; where it ends, or NULL. */
+/* Reads the field that begins at `at`. Returns where it ends, or NULL. */
 static const char *next_field(csv_reader *reader, const char *at, csv_field *field) {
     const char separator = reader->form.separator, quote = reader->form.quotes ? '"' : '\n';
     *field = (csv_field){.text = at};

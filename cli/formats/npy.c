@@ -51,7 +51,7 @@ static bool take_word(cursor *c, const char *word) {
     return false;
 }
 
-/* A string in either kind of quotes, without escapes, cut to fit. */
+/* Takes a string in either kind of quotes, without escapes, and cuts it to fit. */
 static bool take_string(cursor *c, char *text, size_t size) {
     skip_space(c);
     if (c->at == c->end || (*c->at != '\'' && *c->at != '"')) {
@@ -83,7 +83,7 @@ static bool take_integer(cursor *c, int64_t *value) {
             return refuse(c, "the shape holds an extent beyond 63 bits");
         }
     }
-    c->at += c->at < c->end && *c->at == 'L'; /* Python 2 wrote long integers so */
+    c->at += c->at < c->end && *c->at == 'L'; /* Python 2 wrote an L behind long integers */
     return true;
 }
 
@@ -170,7 +170,7 @@ static bool take_order(cursor *c, npy_layout *layout) {
     return layout->fortran || take_word(c, "False") || refuse(c, "fortran_order is neither True nor False");
 }
 
-/* One "key: value" of the dictionary; seen collects which keys were there. */
+/* Takes one "key: value" of the dictionary, and adds the key to `seen`. */
 static bool take_entry(cursor *c, npy_layout *layout, unsigned *seen) {
     static const struct {
         const char *name;

@@ -309,7 +309,7 @@ static bool reads_back(const char *text, tally_type type, const void *value) {
            memcmp(again, value, type_size(type)) == 0;
 }
 
-/* Adds one to the last digit of d.ddde+xx; false where that would carry into the exponent. */
+/* Adds one to the last digit of d.ddde+xx. False: that would carry into the exponent. */
 static bool next_decimal(char *text) {
     for (char *at = strchr(text, 'e') - 1; at >= text && *at != '-'; at--) {
         if (*at == '9') {

@@ -33,7 +33,7 @@ static bool take_up(input *in) {
            complain(in->name, "another file took its place while it was read");
 }
 
-/* Reads once, however often it takes. 0 at the end, -1 with a complaint. */
+/* One read, again if a signal interrupts it. Returns 0 at the end, -1 after a complaint. */
 static int64_t read_once(input *in, void *bytes, size_t size) {
     ssize_t got;
     if (in->aside && !take_up(in)) {
@@ -50,7 +50,7 @@ static int64_t read_once(input *in, void *bytes, size_t size) {
     return got;
 }
 
-/* Pages that were read do not come again: leave the memory to others. */
+/* Pages behind are not read again: the system may use their memory. */
 static void forget_behind(const input *in) {
     if (in->huge) {
         posix_fadvise(in->descriptor, 0, in->bytes_read, POSIX_FADV_DONTNEED);
@@ -76,7 +76,7 @@ int64_t read_input(input *in, void *bytes, int64_t size) {
     return done;
 }
 
-/* Reads until ahead holds `size` bytes or the stream ends. */
+/* Reads until `ahead` holds `size` bytes or the stream ends. */
 static bool look_ahead(input *in, size_t size) {
     unsigned char *longer = realloc(in->ahead, size);
     if (longer == NULL) {

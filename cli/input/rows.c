@@ -39,7 +39,7 @@ void free_rows(block_rows *r) {
     *r = (block_rows){0};
 }
 
-/* Memory for `count` things in place of *memory, which stays as it was where there is none. */
+/* Makes *memory large enough for `count` items. If there is no memory, it stays as it was. */
 static bool widen(void *memory, int64_t count, size_t size) {
     void *old, *longer;
     memcpy(&old, memory, sizeof old);
@@ -172,7 +172,7 @@ static bool read_cell(const table_wish *wish, block_rows *r, const csv_field *fi
 
 /* ---- keys ---- */
 
-/* The row's key in r->key; its length, or -1. */
+/* Copies the row's key to r->key. Returns its length, or -1. */
 static int64_t copy_key(const table_wish *wish, const table_shape *shape, block_rows *r) {
     size_t size = 0;
     for (int k = 0; k < wish->key_count; k++) {
@@ -232,7 +232,7 @@ static bool read_row(const table_wish *wish, const table_shape *shape, block_row
     return wish->key_count == 0 || read_key(wish, shape, r, &r->groups[r->count]);
 }
 
-/* Every record of the block, cells in the order of rows. */
+/* Reads every record of the block; cells are in the order of rows. */
 static bool read_records(const table_wish *wish, const table_block *b, block_rows *r) {
     const table_shape *shape = b->shape;
     csv_reader reader = csv_begin(b->bytes + b->data_at, b->size - b->data_at, shape->form);

@@ -6,7 +6,7 @@
 #include "base/complain.h"
 #include "base/progress.h"
 
-enum { LEAST_BYTES = 4096 }; /* of text at once: more than the longest number */
+enum { LEAST_BYTES = 4096 }; /* bytes of text that are read at once, at least: more than the longest number has */
 
 bool open_window(window *w, const char *name, input_wish wish) {
     *w = (window){.more = true};
@@ -78,11 +78,11 @@ void settle_window(window *w, tally_type type) {
 
 /* ---- filling ---- */
 
-/* Room for `most` values behind those at hand, which move to its front. */
+/* Makes room for `most` values. Those at hand move to its front. */
 static bool make_room(window *w, int64_t most) {
     size_t size = w->in.layout.size;
     if (w->room_values < most) {
-        unsigned char *longer = take_memory(w->in.name, most, 8); /* as text_read wants it */
+        unsigned char *longer = take_memory(w->in.name, most, 8); /* text_read writes numbers of 8 bytes */
         if (longer == NULL) {
             return false;
         }
@@ -152,7 +152,7 @@ static bool read_values(window *w, int64_t most) {
     return true;
 }
 
-/* Values that are in memory as a whole are only counted. */
+/* If all values are in memory already, only counts more of them as at hand. */
 static bool reach_further(window *w, int64_t most) {
     input *in = &w->in;
     const unsigned char *all = in->form == FORM_TEXT ? in->owned : in->held;

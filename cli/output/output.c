@@ -13,7 +13,7 @@
 
 #include "base/complain.h"
 
-enum { MOST_LINKS = 40 }; /* as many as the kernel follows */
+enum { MOST_LINKS = 40 }; /* as many as Linux follows */
 
 static const char failure[] = "it cannot be written";
 
@@ -21,14 +21,14 @@ bool is_standard_stream(const char *name) { return name != NULL && strcmp(name, 
 
 /* ---- a signal that ends the program ---- */
 
-static const output *volatile unfinished; /* what such a signal must not leave behind */
+static const output *volatile unfinished; /* the output whose new file must then be removed */
 
 static void abandon(int signal_number) {
     const output *out = unfinished;
     if (out != NULL) {
         unlinkat(out->folder, out->beside, 0);
     }
-    raise(signal_number); /* which now does what it always does */
+    raise(signal_number); /* its default action, which ends the program */
 }
 
 static void guard(const output *out) {
@@ -65,7 +65,7 @@ static bool follow_links(const char *name, char path[PATH_MAX]) {
     for (int links = 0; links <= MOST_LINKS; links++) {
         ssize_t length = readlink(path, target, sizeof target);
         if (length < 0) {
-            return true; /* no link; whatever else is wrong shows when it is opened */
+            return true; /* not a link; any other problem shows when the file is opened */
         }
         size_t kept = target[0] == '/' ? 0 : folder_length(path);
         if (kept + (size_t)length >= PATH_MAX) {
@@ -79,8 +79,8 @@ static bool follow_links(const char *name, char path[PATH_MAX]) {
     return false;
 }
 
-/* Renaming asks only the folder; a file that may not be written is not replaced either. The bits are looked at, since
- * root may do everything. */
+/* Whether the file may be replaced: not if it may not be written, though renaming would only ask the folder. Looks at
+ * the mode bits, since root may write everything. */
 static bool may_replace(const struct stat *found, const char *path) {
     bool own = found->st_uid == geteuid();
     return (found->st_mode & (own ? S_IWUSR : S_IWUSR | S_IWGRP | S_IWOTH)) != 0 &&
@@ -97,8 +97,8 @@ static bool attach(output *out, int descriptor) {
     return out->stream != NULL;
 }
 
-/* The rights of the file that is replaced. Where its group cannot be kept, another one gets no more than everybody has.
- */
+/* Gives the new file the rights of the one that it replaces. If it cannot have the same group, its group gets only what
+ * everybody has. */
 static bool keep_rights(int descriptor, const struct stat *kept) {
     mode_t mode = kept->st_mode & 0777;
     if (fchown(descriptor, kept->st_uid, kept->st_gid) != 0 && fchown(descriptor, (uid_t)-1, kept->st_gid) != 0) {
@@ -107,8 +107,8 @@ static bool keep_rights(int descriptor, const struct stat *kept) {
     return fchmod(descriptor, mode) == 0;
 }
 
-/* A new file in the folder; `replaced` is what has the name now, or NULL. Nobody else has a name by chance, so that a
- * signal can take it back from before it is there. */
+/* Makes a new file in the folder. replaced: the file that has the final name now, or NULL. Nobody else has its random
+ * name, so a signal may remove it even before the file is there. */
 static int make_beside(output *out, const struct stat *replaced) {
     uint64_t chance = 0;
     if (getrandom(&chance, sizeof chance, 0) != sizeof chance) {
@@ -119,7 +119,7 @@ static int make_beside(output *out, const struct stat *replaced) {
     return openat(out->folder, out->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaced != NULL ? 0600 : 0666);
 }
 
-/* Takes back what has not become the file. */
+/* Removes the new file, which has not taken its place. */
 static void discard(output *out) {
     int kept = errno;
     unlinkat(out->folder, out->beside, 0);
@@ -165,14 +165,14 @@ bool begin_output(output *out, const char *name) {
     *out = (output){.name = name, .folder = -1};
     if (is_standard_stream(name) ||
         (exists && ordinary && fstat(STDOUT_FILENO, &standard) == 0 && same_file(&named, &standard))) {
-        out->stream = stdout; /* by any of its names: a file that is written to already is not to be replaced */
+        out->stream = stdout; /* by whatever name: what is open as standard output already is not replaced */
         return true;
     }
     if (!follow_links(name, path)) {
         return complain_system(name, failure);
     }
     bool at_path = !exists || (stat(path, &found) == 0 && same_file(&named, &found));
-    if (!ordinary || !at_path) { /* /proc has links to files that no path leads to */
+    if (!ordinary || !at_path) { /* a link in /proc may lead to a file that has no path */
         return attach(out, open(name, O_WRONLY | O_TRUNC | O_CLOEXEC)) || complain_system(name, failure);
     }
     if (exists && !may_replace(&named, path)) {
@@ -186,9 +186,9 @@ bool begin_output(output *out, const char *name) {
 
 bool end_output(output *out) {
     if (out->stream == stdout) {
-        return true; /* the program's end sees to that it arrives */
+        return true; /* main checks at the end whether it arrived */
     }
-    bool written = !ferror(out->stream); /* errno then says why */
+    bool written = !ferror(out->stream); /* if not, errno says why */
     errno = written ? 0 : errno;
     written = fflush(out->stream) == 0 && written;
     int reason = errno;

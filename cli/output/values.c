@@ -41,7 +41,7 @@ bool begin_values(value_writer *w, const char *name, tally_type type, int64_t pr
         return complain(name, "a .npy says first how many values it has, and these are not counted yet; write to a "
                               "file, or as text");
     }
-    write_header(w, promised < 0 ? INT64_MAX : promised); /* it is as long whatever the number */
+    write_header(w, promised < 0 ? INT64_MAX : promised); /* its length is the same for any number */
     return true;
 }
 
