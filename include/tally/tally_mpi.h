@@ -29,13 +29,15 @@
  *
  * Blocking: a call returns when this rank has its result. There are no non-blocking forms in this version.
  *
- * GPU memory: arrays may lie in GPU memory where tally_nodes.h says so. They are reduced there. If MPI says that it
- * reaches such memory (MPIX_Query_cuda_support, which is asked where the MPI that this library is built for has it; the
- * environment variable TALLY_MPI_CUDA, 0 or 1, says otherwise), nodes that add up, windows of them, and the values of
- * tally_mpi_allreduce_elements that lie side by side are sent from there. All else is staged in host memory: other
- * nodes, states. Ranks may differ in all of that. out may lie in GPU memory for whole arrays and segments whose nodes
- * travel, and for vectors if MPI reaches it (TALLY_UNSUPPORTED). Tested on the simulator and on a GPU, with and without
- * an MPI that reaches it.
+ * GPU memory:
+ *  - Arrays may lie in GPU memory where tally_nodes.h says so, and are reduced there.
+ *  - What MPI sends from there, if it says that it can (MPIX_Query_cuda_support, if the MPI that this library is built
+ *    for has that; the environment variable TALLY_MPI_CUDA, 0 or 1, overrules it): nodes that add up, windows of them,
+ *    and values of tally_mpi_allreduce_elements that lie side by side. All else passes through host memory: other
+ *    nodes, and states.
+ *  - out may lie in GPU memory for whole arrays and segments whose nodes travel, and for vectors if MPI reaches it
+ *    (TALLY_UNSUPPORTED).
+ *  - Ranks may differ in all of that. Tested on the simulator and on a GPU, with and without an MPI that reaches it.
  *
  * Needs C11 and an MPI of version 3. Link with -ltally-mpi -ltally and MPI; compile with the MPI that libtally-mpi was
  * built for. */
@@ -62,10 +64,10 @@ TALLY_CHECKED tally_status tally_mpi_reduce(tally_context *context, tally_op op,
 
 /* ---- segments that ranks share ---------------------------------------------------------------------------------- */
 
-/* Reduces k segments, of each of which every rank holds a part: out[s] is the result of rank 0's values of segment s,
- * then rank 1's, and so on. Several fields are k segments in one message. `segments` describes the rank's own array, in
- * any kind that tally_reduce_segments takes; an index in GPU memory is looked at there, or copied to the host for
- * argmin, argmax and states (which a plan for a GPU cannot be: TALLY_UNSUPPORTED). Parts may be empty. The ranks may
+/* Reduces k segments. Every rank holds a part of each: out[s] is the result of rank 0's values of segment s, then rank
+ * 1's, and so on. Several fields are k segments in one message. `segments` describes the rank's own array, in any kind
+ * that tally_reduce_segments takes. An index in GPU memory is read there; for argmin, argmax and states it is copied to
+ * the host, which is not possible for a plan for a GPU (TALLY_UNSUPPORTED). Parts may be empty. The ranks may
  * use different kinds, and must give the same number of results. Indices count from the start of the whole segment.
  * Memory: a node for each segment, or some 30 KB each where states travel. Errors: as tally_mpi_allreduce and
  * tally_reduce_segments. */

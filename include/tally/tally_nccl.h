@@ -9,12 +9,12 @@
  * the file that the environment variable TALLY_NCCL names; no header of NCCL is needed.
  *
  * Asynchronous: all arrays and out lie in memory of the communicator's GPU. A call puts its kernels and NCCL's work on
- * options.stream and returns; nothing waits for the host, and the stream may be capturing (of a kernel that
- * tally_warm has made ready, and that of nodes, which the first call makes ready). TALLY_EMPTY and TALLY_OVERFLOW are
+ * options.stream and returns; nothing waits for the host. The stream may be capturing if the kernels are ready:
+ * tally_warm makes that of the reduction ready, and the first call that of nodes. TALLY_EMPTY and TALLY_OVERFLOW are
  * not reported; fillers and nearest values are written.
  *
  * Collective: all ranks make the same call, with the same operator, types and options, and the same number of results
- * or elements. It is not checked: ranks that differ, or of which one is refused, wait as NCCL lets them.
+ * or elements. That is not checked: if ranks differ, or one is refused, the others wait as long as NCCL lets them.
  *
  * Method: each GPU reduces its own values to nodes (tally_nodes.h). Those that add up are added by ncclAllReduce as
  * ncclInt64; others are gathered by ncclAllGather, and every GPU merges them in rank order.
@@ -39,10 +39,9 @@ TALLY_CHECKED tally_status tally_nccl_allreduce(tally_context *context, tally_op
 TALLY_CHECKED tally_status tally_nccl_allreduce_pair(tally_context *context, tally_op op, tally_array left,
                                                      tally_array right, tally_output out, void *comm);
 
-/* Reduces segments of each of which every rank holds a part. The index lies in GPU memory, where wrong segments give
- * parts of nothing, or is a plan's for the GPU; or, but for unsorted ids (TALLY_UNSUPPORTED), it lies in host memory
- * and is read before the call returns. While the stream captures, segments by an index in host memory have a launch
- * each. */
+/* Reduces segments. Every rank holds a part of each. The index lies in GPU memory, where wrong segments give parts of
+ * nothing, or is that of a plan for the GPU. Unless ids are unsorted (TALLY_UNSUPPORTED), it may also lie in host
+ * memory, and is read before the call returns; while the stream captures, each segment then takes a launch. */
 TALLY_CHECKED tally_status tally_nccl_allreduce_segments(tally_context *context, tally_op op, tally_array in,
                                                          tally_segments segments, tally_output out, void *comm);
 TALLY_CHECKED tally_status tally_nccl_allreduce_segments_pair(tally_context *context, tally_op op, tally_array left,

@@ -20,18 +20,22 @@
  * count where they are finished. Nodes lie side by side, at any address. Functions return when the work is done, but
  * for nodes in GPU memory. Threads: as tally.h.
  *
- * Nodes in GPU memory: functions of nodes take them there. All that they read and write lies in reach of that GPU
- * (TALLY_BAD_ARGUMENT), but for results of tally_finish_nodes. The work is put on options.stream, and the call returns;
- * the stream may be capturing if the kernels are ready, which the first such call sees to. A call waits where results
- * go to host memory, and with options.checked, which also has it report what only kernels see: TALLY_BAD_SEGMENTS of an
- * index in GPU memory or unsorted ids, TALLY_BAD_STATE, TALLY_EMPTY, TALLY_OVERFLOW. Damaged nodes count as nodes of no
- * values, and wrong segments give nodes of nothing. An index in host memory is read before the call returns; while the
- * stream captures, segments by one have a launch each, and unsorted ids lie in GPU memory (TALLY_BAD_ARGUMENT). Nodes
- * of exact sums lie at multiples of 8 (TALLY_BAD_ARGUMENT). Extents lie there, too; shrinking waits for the number of
- * bytes. Method: a thread merges or finishes a node, a warp or, for exact sums, a block has a segment; one of 1 MiB or
- * more that the host knows has a launch of its own, and few segments by an index that it does not know have up to 64
- * pieces each. Scratch memory: some 2 KiB and 16 bytes for each segment; up to 57 MB where nodes of exact sums are
- * merged or finished, and as much as the nodes where windows are made.
+ * Nodes in GPU memory:
+ *  - All functions take them. What these read and write must be in reach of that GPU (TALLY_BAD_ARGUMENT), but for
+ *    results of tally_finish_nodes. Nodes of exact sums begin at a multiple of 8 (TALLY_BAD_ARGUMENT). Extents lie in
+ *    memory of that GPU, too.
+ *  - The work is put on options.stream, and the call returns. It waits if results go to host memory, if nodes are
+ *    shrunk (for the number of bytes), and with options.checked. Only if it waits it reports what kernels alone see:
+ *    TALLY_BAD_SEGMENTS of an index in GPU memory or of unsorted ids, TALLY_BAD_STATE, TALLY_EMPTY, TALLY_OVERFLOW.
+ *    Damaged nodes count as nodes of no values, and wrong segments give nodes of nothing.
+ *  - The stream may be capturing if the kernels are ready; the first such call makes them ready. An index in host
+ *    memory is read before the call returns. While the stream captures, each segment by such an index takes a launch,
+ *    and unsorted ids must lie in GPU memory (TALLY_BAD_ARGUMENT).
+ *  - Method: a thread merges or finishes a node. A warp, or for exact sums a block, reduces a segment. A segment of
+ *    1 MiB or more that the host knows takes a launch of its own. Few segments whose index the GPU alone reads are cut
+ *    into up to 64 pieces each.
+ *  - Scratch memory: some 2 KiB and 16 bytes for each segment. Nodes of exact sums take up to 57 MB to merge or to
+ *    finish; windows take as much as the nodes.
  *
  * Errors of all functions: TALLY_UNSUPPORTED (above), TALLY_BAD_TYPE, and TALLY_BAD_ARGUMENT for NULL, a negative count
  * or an unknown operator. Those of one function stand there. After a failure the output holds nothing of use. */
@@ -116,18 +120,18 @@ TALLY_CHECKED tally_status tally_shrink_nodes(const tally_context *context, tall
 TALLY_CHECKED tally_status tally_restore_nodes(const tally_context *context, tally_op op, tally_type type,
                                                int64_t count, void *nodes, const int16_t *extents);
 
-/* Memory for nodes on a GPU, for callers that know no CUDA. *memory = `bytes` bytes, at a multiple of 256, of the GPU
- * that the memory at `beside` belongs to; NULL if that is the host's. It is given back by
- * tally_close_node_memory, of the same context, which takes NULL too and waits for what still uses the memory.
- * tally_await_nodes waits for what was put on options.stream of the GPU that these nodes lie on; of nodes in host
- * memory there is nothing to wait for. TALLY_NO_MEMORY, TALLY_DEVICE_FAILED. */
+/* Memory for nodes on a GPU, for callers that do not use CUDA themselves. *memory = `bytes` bytes, at a multiple of
+ * 256, of the GPU that the memory at `beside` belongs to; NULL if that is the host's. tally_close_node_memory gives it
+ * back: with the same context, when what still uses it is done. NULL is fine there. tally_await_nodes waits for what
+ * was put on options.stream of the GPU that these nodes lie on; for nodes in host memory it does nothing.
+ * TALLY_NO_MEMORY, TALLY_DEVICE_FAILED. */
 TALLY_CHECKED tally_status tally_open_node_memory(const tally_context *context, const void *beside, size_t bytes,
                                                   void **memory);
 TALLY_CHECKED tally_status tally_await_nodes(const tally_context *context, const void *nodes);
 TALLY_CHECKED tally_status tally_close_node_memory(const tally_context *context, void *memory);
 
 /* *results = how many results tally_reduce_segments would give for an array of `values` values, and counts[r] = the
- * number of values of result r. There is room for `space` counts; or counts is NULL, and the index is not read. An
+ * number of values of result r. There is room for `space` counts. If counts is NULL, the index is not read. An
  * index in GPU memory is copied to the host. TALLY_NO_SPACE: more results than space. TALLY_UNSUPPORTED: a plan for a
  * GPU. TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
