@@ -1,15 +1,16 @@
-/* The parts of tally__nvidia_platform that others use one by one: the driver, and the texts that NVRTC is given. */
+/* The parts of tally__nvidia_platform that other files use by themselves: the driver, NVRTC, and the texts that it
+ * gets. */
 #ifndef TALLY_CUDA_NVIDIA_H
 #define TALLY_CUDA_NVIDIA_H
 
 #include "cuda/platform.h"
 
-/* Opens the driver at the first call and gives its table; NULL, and in *why a sentence that lasts, when there is none
- * to use. The file that TALLY_CUDA_DRIVER names is opened in place of libcuda. */
+/* Opens the driver at the first call, and returns its table. NULL: there is none that can be used, and *why is a static
+ * sentence. The file that TALLY_CUDA_DRIVER names is opened in place of libcuda. */
 const tally__driver *tally__nvidia_driver(const char **why);
 
-/* Whether the driver is in this process, whoever loaded it: without it no pointer belongs to a GPU. Opens nothing; some
- * 20 ns. */
+/* Whether somebody has loaded the driver into this process: otherwise no pointer belongs to a GPU. Loads nothing, and
+ * takes some 20 ns. */
 bool tally__driver_is_loaded(void);
 
 /* NVRTC as a table, found and opened at the first call. Fails with a sentence that says how to install it. */
@@ -41,23 +42,23 @@ typedef struct tally__nvrtc {
     int sm_count, sm[64]; /* the architectures it compiles for, ascending */
 } tally__nvrtc;
 tally_status tally__nvrtc_open(const tally__nvrtc **nvrtc);
-/* The file that it is in, when it is open; else NULL. */
+/* The file that NVRTC was opened from; NULL: it is not open. */
 const char *tally__nvrtc_file(void);
 
-/* Compiles a unit by NVRTC. With `log`, which may be NULL, the log in memory of malloc, NULL if there is none:
- * warnings, and what the assembler tells of registers and memory, and behind that "<n> attempts", of which all but the
- * last spilled registers. The options that make it do so change nothing in the image. */
+/* Compiles a unit by NVRTC. log may be NULL. Else *log is NULL, or memory of malloc with warnings, what the assembler
+ * says of registers and memory, and "<n> attempts", all but the last of which spilled registers. The image is the same
+ * with and without a log. */
 tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log);
-/* The most bytes of registers that a kernel of a log stores in memory; functions that are not in line, which are for
- * what is rare, do not count. A few may be what a rare case asks for: more than that, and the unit is compiled again
- * with fewer blocks. */
+/* The most bytes that a kernel of a log spills from registers to memory. Functions that are not inlined, which are for
+ * rare cases, do not count. A unit that spills more than a few is compiled again, for fewer blocks on a
+ * multiprocessor. */
 int tally__spilled_bytes(const char *log);
 enum { TALLY__FEW_SPILLED = 64 };
 
-/* The unit as one text, in memory of malloc: every header written out where it is included, so that NVRTC or nvcc
- * compiles it alone. */
+/* Makes one text of the unit, in memory of malloc, with every header where it is included: NVRTC or nvcc compiles it
+ * alone. */
 tally_status tally__emit(const tally__unit *unit, char **text);
-/* The same for people: without what this unit leaves out or does not use (text/readable.h). */
+/* The same for people: conditions are resolved, and what the unit does not use is left out (text/readable.h). */
 tally_status tally__emit_readable(const tally__unit *unit, char **text);
 /* Writes that text to <folder>/<entry>-sm_<sm>.cu if TALLY_JIT_DUMP names a folder. */
 tally_status tally__dump(const tally__unit *unit, int sm);

@@ -10,26 +10,24 @@
 
 enum { TALLY_MOST_ENTRY = 64 }; /* bytes of a kernel's name */
 
-/* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text.
- * All other texts of kernels/ can be included by their names. */
+/* A translation unit: a preface, #defines that say what is reduced, then `#include "<text>"` of a kernel text. That may
+ * include all texts of kernels/ by their names. */
 typedef struct tally__unit {
     char preface[1024];
     const char *text;             /* "production/reduce.h" */
-    char entry[TALLY_MOST_ENTRY]; /* the name of its first kernel; others': tally__name_entry (units.h) */
-    char problem[48];             /* what names of entries end with */
-    tally__entry first;           /* of so many */
+    char entry[TALLY_MOST_ENTRY]; /* the name of its first kernel; of others: tally__name_entry (units.h) */
+    char problem[48];             /* how the names of its kernels end */
+    tally__entry first;           /* of `entries` kernels, one behind the other */
     int entries;
-    int kernel; /* the operator's: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS, or TALLY_USERS; of a
-                   general unit 0 */
+    int kernel; /* place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS; or TALLY_USERS; general units: 0 */
     tally__form form;
     tally_type type;
     tally_nan nan;
     bool exact;
-    int threads[TALLY_MOST_ENTRIES]; /* of a block of each kernel */
-    size_t shared_bytes; /* of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants
-                            none */
-    const char *user_text; /* source of the caller's own operator, or NULL; included by the name "user.h" */
-    char user_key[33];     /* of that operator, else "" */
+    int threads[TALLY_MOST_ENTRIES]; /* threads of a block, for each kernel */
+    size_t shared_bytes;             /* bytes of dynamic shared memory that launches of the first kernel ask for */
+    const char *user_text;           /* source of the caller's own operator, or NULL; included by the name "user.h" */
+    char user_key[33];               /* the key of that operator, or "" */
 } tally__unit;
 
 enum { TALLY_USERS = -1 };
@@ -42,20 +40,20 @@ typedef struct tally__image {
 
 typedef struct tally__platform {
     const char *name; /* "cuda", "simt" */
-    /* The driver's table, opened at the first call; NULL: *why is a sentence (static, or good until the thread's next
-     * call). */
+    /* The driver's table, opened at the first call. NULL: there is none, and *why is a sentence, valid until the
+     * thread's next call. */
     const tally__driver *(*driver)(const char **why);
     /* Compiles for architecture `sm` (90 for sm_90). Fails with a sentence. */
     tally_status (*compile)(const tally__unit *unit, int sm, tally__image *image);
-    /* The versions that make up an image, for the cache's key ("nvrtc 13.0"); "": do not keep images on disk. */
+    /* What an image depends on, for the key of the cache: "nvrtc 13.0". "": images are not kept on disk. */
     tally_status (*compiler_version)(char *version, size_t capacity);
-    /* The same where it is known without opening a compiler, and likely true: good enough to look for images that are
-     * kept. False: it is not. NULL: it never is. */
+    /* The same, guessed without opening a compiler: good enough to look for kept images. False: nothing is known. NULL:
+     * it never is. */
     bool (*compiler_guess)(char *version, size_t capacity);
 } tally__platform;
 
 extern const tally__platform tally__nvidia_platform, tally__simt_platform;
-/* The one that options name; no other backend than these two is asked for. (platform.c) */
+/* The platform of the options, whose backend is CUDA or SIMT. (platform.c) */
 const tally__platform *tally__platform_of(const tally_options *options);
 
 #endif
