@@ -1,20 +1,20 @@
-/* Vectors of features copied apart: number f of all of them side by side. That is a transposition of a matrix of few
- * columns, in squares that fit registers where its numbers have 4 or 8 bytes. */
+/* Copies vectors of features apart: feature f of all vectors side by side. That transposes a matrix of few columns;
+ * numbers of 4 or 8 bytes go through squares that fit registers. */
 #include <string.h>
 
 #include "grouping.h"
 
-enum { SQUARE_BYTES = 16, AHEAD = 24 /* scattered vectors are asked for so many before they are copied */ };
+enum { SQUARE_BYTES = 16, AHEAD = 24 /* scattered vectors are prefetched so many vectors ahead */ };
 
-/* n vectors from place `at` on. */
+/* What is copied: n vectors from place `at` on. */
 typedef struct vectors {
-    const char *from;      /* the first number wanted of vector 0 */
+    const char *from;      /* the first wanted number of vector 0 */
     int64_t pitch, stride; /* bytes from a vector to the next, from a number to the next */
     const int64_t *order;  /* the vector at each place, or NULL */
-    int64_t at, n, places; /* of the order there are so many */
-    int64_t features;      /* numbers wanted of each */
+    int64_t at, n, places; /* places: how many `order` has */
+    int64_t features;      /* wanted numbers of each vector */
     char *to;
-    int64_t apart; /* numbers there from one feature to the next */
+    int64_t apart; /* numbers from one feature to the next, in `to` */
 } vectors;
 
 static const char *vector_at(const vectors *v, int64_t i) {
@@ -24,7 +24,7 @@ static const char *vector_at(const vectors *v, int64_t i) {
     return v->from + v->order[place] * v->pitch;
 }
 
-/* Vectors first ... end - 1, number by number. */
+/* Copies vectors first ... end - 1, number by number. */
 static void copy_numbers(const vectors *v, int64_t first, int64_t end, size_t bytes) {
 #define TALLY_COPY(size)                                                                       \
     for (int64_t i = first; i < end; i++) {                                                    \
@@ -62,7 +62,7 @@ static inline void transpose_two(const char *const *from, int64_t offset, char *
     *(two *)(void *)to = __builtin_shufflevector(a, b, 0, 2);
     *(two *)(void *)(to + apart) = __builtin_shufflevector(a, b, 1, 3);
 }
-/* What is said of the vectors is copied first: numbers are written through pointers to anything. */
+/* Members are copied to locals first: numbers are written through pointers that may alias *v. */
 #define TALLY_TRANSPOSE(name, transpose, side, bytes)                                                      \
     static int64_t name(const vectors *all) {                                                              \
         const vectors v = *all;                                                                            \

@@ -1,11 +1,11 @@
-/* Groupings: how begins and ends, unsorted ids and features become places (grouping.h). */
+/* Groupings (grouping.h): makes places of begins and ends, unsorted ids and features. */
 #include "grouping.h"
 
 #include <string.h>
 
 /* ---- groupings ---- */
 
-/* An index as 64-bit numbers: where it lies, or copied to `to`. */
+/* An index as 64-bit numbers: used where it lies, or else copied to `to`. */
 static bool lies_ready(const void *index, tally_type type) {
     return type == TALLY_I64 && (uintptr_t)index % sizeof(int64_t) == 0;
 }
@@ -59,7 +59,7 @@ typedef struct copies {
     int64_t *offsets;
 } copies;
 
-/* Offsets of the segments' features; -1: more values than memory has. */
+/* Counts the values of all segments, for offsets. -1: more than memory has room for. */
 static int64_t count_copies(const tally__grouping *g, int64_t inner, int64_t *offsets) {
     int64_t total = 0;
     for (int64_t s = 0; s < g->count; s++)

@@ -1,8 +1,8 @@
 /* Memory from the caller's allocator. */
 #include "internal.h"
 
-/* The caller's allocator promises alignment for any type, kernels want cache lines: the address handed out is rounded
- * up, and the one that was given stands in the word before it. */
+/* Allocators align for any type, and kernels want whole cache lines. So the address is rounded up, and the one that the
+ * allocator gave is kept in the word before it. */
 void *tally__allocate(const tally_allocator *allocator, size_t bytes) {
     const size_t line = 64;
     char *given;

@@ -69,7 +69,7 @@ tally_status tally_find_extents(const tally_context *context, tally_op op, tally
     return TALLY_OK;
 }
 
-/* Where the words of node i begin among those of all, in `at`, is where those of the nodes before it end. */
+/* Counts the words of the windows of all nodes, and checks their extents. */
 static tally_status count_words(const tally__node_windows *s, int64_t count, const int16_t *extents, int64_t *words) {
     *words = count;
     for (int64_t i = 0; i < count * s->numbers; i++) {
@@ -91,7 +91,7 @@ tally_status tally_shrink_nodes(const tally_context *context, tally_op op, tally
     TALLY_CHECK(bytes != NULL, BAD_ARGUMENT, "tally_shrink_nodes needs a place for the size");
     if (gpu != NULL && count > 0) return gpu->nodes->shrink(&spec, &s, nodes, extents, bytes);
     TALLY_TRY(count_words(&s, count, extents, &all));
-    for (int64_t i = 0; i < count; i++) { /* never further than the node itself */
+    for (int64_t i = 0; i < count; i++) { /* words move to the front: over none still needed */
         const int64_t *number = words + 1;
         memcpy(words, (const unsigned char *)nodes + (size_t)i * s.bytes, s.bytes);
         memcpy(to, words, sizeof *words);
@@ -115,7 +115,7 @@ tally_status tally_restore_nodes(const tally_context *context, tally_op op, tall
     TALLY_TRY(find_windows(context, op, type, count, nodes, extents, &spec, &s, &gpu));
     if (gpu != NULL && count > 0) return gpu->nodes->restore(&spec, &s, nodes, extents);
     TALLY_TRY(count_words(&s, count, extents, &at));
-    for (int64_t i = count - 1; i >= 0; i--) { /* from the last, which lands behind all words that are still needed */
+    for (int64_t i = count - 1; i >= 0; i--) { /* the last first: nodes go behind the words still needed */
         const int16_t *extent = extents + i * s.numbers * TALLY_EXTENT;
         const unsigned char *from;
         int64_t *number = words + 1;

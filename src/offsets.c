@@ -1,4 +1,4 @@
-/* Offsets: those of lengths and of sorted ids, and the checks of given ones. */
+/* Makes offsets of lengths and of sorted ids, and checks given ones. */
 #define _DEFAULT_SOURCE
 #include "grouping.h"
 
@@ -30,7 +30,7 @@ static tally_status sum_lengths(const tally_segments *segments, int64_t vectors,
 }
 
 static tally_status find_segment_ids(const tally_segments *segments, int64_t vectors, int64_t *offsets) {
-    int64_t begun = 0; /* segments whose offset is known */
+    int64_t begun = 0; /* how many segments have their offset */
     for (int64_t i = 0; i < vectors; i++) {
         int64_t segment_id = tally__index(segments, i);
         if (segment_id < begun - 1 || segment_id < 0 || segment_id >= segments->count)
@@ -45,7 +45,7 @@ tally_status tally__find_offsets(const tally_segments *segments, int64_t vectors
     return (segments->kind == TALLY_LENGTHS ? sum_lengths : find_segment_ids)(segments, vectors, offsets);
 }
 
-/* Fresh memory costs a fault for each page, which takes as long as the work on it. */
+/* The first touch of a page takes as long as the work on it: larger pages are touched less often. */
 static void ask_for_huge_pages(void *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     const uintptr_t page = (uintptr_t)1 << 21, begin = ((uintptr_t)memory + page - 1) / page * page,

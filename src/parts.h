@@ -5,10 +5,10 @@
 #include "grouping.h"
 
 typedef struct tally__parts {
-    int64_t count, inner;          /* results; numbers in a vector */
-    int64_t length;                /* values in a row; -1: not rows, see groups */
-    const tally__grouping *groups; /* where the segments are; NULL: rows */
-    tally__grouping own;           /* what `groups` points to, unless a plan owns it */
+    int64_t count, inner;          /* count: of results; inner: numbers in a vector */
+    int64_t length;                /* of rows: the values of each; else -1, and `groups` is not NULL */
+    const tally__grouping *groups; /* where segments begin and end; NULL for rows */
+    tally__grouping own;           /* `groups` points here, unless a plan owns them */
     tally_allocator allocator;
     void *copies[2]; /* copies of an index in GPU memory, or NULL */
 } tally__parts;

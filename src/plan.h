@@ -6,12 +6,12 @@
 
 struct tally_plan {
     tally_allocator allocator;
-    tally_backend backend;   /* the one it was prepared for */
-    tally_segments segments; /* for the host: offsets or rows */
+    tally_backend backend;   /* the backend that it was prepared for */
+    tally_segments segments; /* on the host: offsets or rows */
     int64_t values;
-    int64_t *offsets;          /* the plan's own, or NULL */
-    tally__grouping *grouping; /* for begins and ends and for unsorted ids, else NULL */
-    void *gpu;                 /* what its backend made for a GPU, or NULL */
+    int64_t *offsets;          /* memory of the plan's own, or NULL */
+    tally__grouping *grouping; /* of begins and ends, and of unsorted ids; else NULL */
+    void *gpu;                 /* what a GPU backend made, or NULL */
 };
 
 /* Checks what can be checked without reading the index, and counts the results. (segmentation.c) */

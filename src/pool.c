@@ -17,8 +17,8 @@
 #include "fpenv.h"
 
 enum {
-    STACK_BYTES = 512 * 1024, /* as much as any function of ours needs, several times over */
-    SPINS = 4000,             /* looks before a thread sleeps: some 50 us, in which one call often follows another */
+    STACK_BYTES = 512 * 1024, /* several times as much as any function here needs */
+    SPINS = 4000,             /* looks before an idle thread sleeps: some 50 us, in which the next call often comes */
     MOST_WORKERS = 1 << 16
 };
 
@@ -26,13 +26,13 @@ enum {
 typedef struct team {
     tally__pool_work *work;
     void *job;
-    _Atomic int at_work; /* workers that have not returned */
+    _Atomic int at_work; /* workers that have not finished their part */
 } team;
 
 /* Idle while `team` is NULL. Workers live as long as the process. */
 typedef struct worker {
-    struct worker *next;   /* of those that are idle, */
-    struct worker *before; /* and of all, so that leak checkers find them */
+    struct worker *next;   /* the next idle worker, */
+    struct worker *before; /* and the one made before, so that leak checkers find all */
     _Atomic(team *) team;
 } worker;
 
@@ -61,7 +61,7 @@ static void in_parent(void) { pthread_mutex_unlock(&pool.lock); }
 static void in_child(void) {
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.changed, NULL);
-    pool.idle = NULL; /* `all` stays: nobody may free what a thread had that is no more */
+    pool.idle = NULL; /* `all` stays: a thread that is gone in the child may have used its worker */
     pool.count = 0;
     pool.sleepers = 0;
 }
@@ -70,7 +70,7 @@ static void watch_forks(void) { knows_forks = pthread_atfork(before_fork, in_par
 
 /* ---- waiting ---- */
 
-/* Wakes those that sleep; behind a change that they wait for. */
+/* Wakes sleeping threads, after a change that they wait for. */
 static void wake(void) {
     if (pool.sleepers == 0) return;
     pthread_mutex_lock(&pool.lock);
@@ -106,13 +106,13 @@ static void *live(void *argument) {
         w->next = pool.idle;
         pool.idle = w;
         pthread_mutex_unlock(&pool.lock);
-        t->at_work--; /* the last that is known of the team */
+        t->at_work--; /* the team may be gone after this */
         wake();
     }
     return NULL;
 }
 
-/* A new worker, with its first team; false: the system refuses it. */
+/* Starts a new worker with its first team. False: the system refuses it. */
 static bool start(team *t) {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -144,7 +144,7 @@ static bool start(team *t) {
     return true;
 }
 
-/* One worker more for the team, if there is one. */
+/* Adds a worker to the team, if there is one. */
 static bool hire(team *t) {
     bool may_start = false;
     pthread_mutex_lock(&pool.lock);
@@ -169,7 +169,7 @@ static bool hire(team *t) {
 }
 
 int tally__pool_team(int most, int64_t bytes) {
-    const int64_t worth_waking = 150 * 1024; /* waking a thread costs what reading these does */
+    const int64_t worth_waking = 150 * 1024; /* waking a thread takes as long as reading so many bytes */
     const int64_t useful = bytes / worth_waking;
     if (useful <= 1) return 1;
     const int64_t some = most != 0 ? most : tally__pool_threads();
@@ -194,12 +194,12 @@ void tally__pool_run(int threads, tally__pool_work *work, void *job) {
 static int count_processors(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* of a machine with more of them than the set has */
+    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* the machine has more processors than the set has room for */
     return online > 0 && online < 1 << 16 ? (int)online : 1;
 }
 
 int tally__pool_threads(void) {
-    static _Atomic int found; /* two threads that both look find the same */
+    static _Atomic int found; /* if two threads look at the same time, both find the same */
     if (found == 0) {
         const char *wish = getenv("OMP_NUM_THREADS");
         const long wanted = wish != NULL ? strtol(wish, NULL, 10) : 0;

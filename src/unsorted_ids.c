@@ -11,25 +11,25 @@
 #include "grouping.h"
 #include "pool.h"
 
-/* A word of a bucket has a value's number, and above it where its segment is in the bucket. */
+/* A word of a bucket: the number of a value, and in the bits above it the number of its segment within the bucket. */
 enum { BUCKETS = 1024, NUMBER_BITS = 40, MOST_STRETCHES = 64 };
 
-/* What is known of the ids of a stretch. */
+/* A stretch of values, and what its ids are like. */
 typedef struct stretch {
     int64_t begin, end;      /* values */
-    int64_t outside;         /* the first value whose id is none of a segment, or -1 */
-    int64_t first, last;     /* ids of segments; -1 if there are none */
-    bool ascend;             /* those of segments do */
-    int64_t counts[BUCKETS]; /* of ids; then where the next one goes */
+    int64_t outside;         /* the first value whose id belongs to no segment, or -1 */
+    int64_t first, last;     /* the first and the last id that belong to segments; -1 if there are none */
+    bool ascend;             /* the ids that belong to segments ascend */
+    int64_t counts[BUCKETS]; /* ids of each bucket; later, where the next one goes */
 } stretch;
 
-/* Vectors that are sorted themselves: a record has where its segment is in the bucket, in ID_BYTES, and a vector of
- * each input. */
+/* Small vectors that are sorted themselves. A record has the number of its segment within the bucket, in ID_BYTES, and
+ * a vector of each input. */
 enum { MOST_BYTES = 32, ID_BYTES = 4 };
 typedef struct payload {
     const char *from[2];
     char *to[2];
-    int64_t bytes, record; /* of a vector, of a record */
+    int64_t bytes, record; /* of a vector; of a record */
     int inputs;
     char *records;
 } payload;
@@ -40,13 +40,13 @@ typedef struct sorting {
     int shift, team;
     int64_t stretch_count;
     stretch *stretches;
-    int64_t ends[BUCKETS]; /* of buckets */
+    int64_t ends[BUCKETS]; /* where each bucket ends */
     int64_t *offsets, *order;
     uint64_t *words;
     tally__shares shares;
 } sorting;
 
-/* Whether an id is that of a segment. */
+/* Whether an id belongs to a segment. */
 static bool is_inside(const tally_segments *segments, int64_t id) { return id >= 0 && id < segments->count; }
 
 static void in_turn(sorting *j, int64_t shares, tally__pool_work *work) {
@@ -83,7 +83,7 @@ static void count_some(void *of) {
     while (tally__take_share(&j->shares, &k)) count_ids(j, j->stretches + k);
 }
 
-/* What all stretches tell together: the first value outside, and whether the ids ascend. */
+/* Joins what is known of all stretches: the first value outside, and whether ids ascend. */
 static stretch join_stretches(const sorting *j) {
     stretch all = {.outside = -1, .last = -1, .ascend = true};
     for (const stretch *s = j->stretches; s < j->stretches + j->stretch_count; s++) {
@@ -96,7 +96,7 @@ static stretch join_stretches(const sorting *j) {
 
 /* ---- sorting ---- */
 
-/* Where each stretch goes on in each bucket, and where buckets end. */
+/* Finds where each stretch writes in each bucket, and where buckets end. */
 static void place_stretches(sorting *j) {
     int64_t sum = 0;
     for (int b = 0; b < BUCKETS; b++) {
@@ -123,8 +123,7 @@ static void fill_some(void *of) {
     while (tally__take_share(&j->shares, &k)) fill_buckets(j, j->stretches + k);
 }
 
-/* Sorts n words, of segments 0 to `segments` of a bucket, to order[begin] on. On return next[s] is where segment s
- * ends. */
+/* Sorts n words of a bucket of `segments` segments to order[begin] on. On return next[s] is where segment s ends. */
 static void sort_bucket(const uint64_t *words, int64_t n, int64_t begin, int64_t segments, int64_t *next,
                         int64_t *order) {
     int64_t sum = begin;
@@ -140,7 +139,7 @@ static void sort_bucket(const uint64_t *words, int64_t n, int64_t begin, int64_t
 
 /* ---- sorting vectors ---- */
 
-/* Sizes that are known are copied by a register or two. */
+/* A size that the compiler knows is copied by a register or two. */
 static inline void copy_vector(char *to, const char *from, int64_t bytes) {
     switch (bytes) {
     case 1: memcpy(to, from, 1); break;
@@ -175,7 +174,7 @@ static uint32_t segment_of(const char *record) {
     memcpy(&in_bucket, record, ID_BYTES);
     return in_bucket;
 }
-/* As sort_bucket, of n records; vectors go to their places. */
+/* As sort_bucket, for n records: their vectors go to their places. */
 static void sort_records(const payload *c, const char *records, int64_t n, int64_t begin, int64_t segments,
                          int64_t *next) {
     int64_t sum = begin;
@@ -217,8 +216,8 @@ static void divide_values(sorting *j, int64_t vectors) {
     }
 }
 
-/* Memory of the grouping: the offsets, then the order, then while it is made the words of buckets. Or the vectors, and
- * their records. */
+/* Takes the memory of the grouping: offsets, then the order, and behind that, for the sort, the words of buckets. Or,
+ * if vectors are sorted, these and their records. */
 static tally_status take_memory(sorting *j, int64_t vectors, tally__grouping *g) {
     const int64_t count = j->segments->count;
     payload *c = j->payload;
@@ -254,7 +253,7 @@ static tally_status sort_values(sorting *j, int64_t vectors, tally__grouping *g)
 }
 
 static tally_status sort(const tally_segments *segments, int64_t vectors, int threads, payload *c, tally__grouping *g) {
-    const int64_t bytes = vectors < INT64_MAX / 32 ? 32 * vectors : INT64_MAX; /* an id, a word, a place */
+    const int64_t bytes = vectors < INT64_MAX / 32 ? 32 * vectors : INT64_MAX; /* read and written for a vector: 32 */
     sorting j = {.segments = segments, .payload = c, .team = tally__pool_team(threads, bytes)};
     while ((segments->count - 1) >> j.shift >= BUCKETS) j.shift++;
     j.stretch_count = j.team == 1 ? 1 : 4 * j.team < MOST_STRETCHES ? 4 * j.team : MOST_STRETCHES;

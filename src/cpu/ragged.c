@@ -20,10 +20,10 @@ typedef struct job {
     const tally__input *in;
     const tally_segments *segments;
     const tally__sink *sink;
-    int64_t *starts; /* lengths: the first value of each block of segments, and the end */
+    int64_t *starts; /* of lengths: the first value of each block of segments, and the end */
     int64_t pieces;
-    int64_t *begins;      /* where each begins, and the last one ends */
-    tally__shares shares; /* what threads take in turn */
+    int64_t *begins;      /* where each piece begins, and the last one ends */
+    tally__shares shares; /* pieces, which threads take in turn */
     int64_t long_bytes;   /* a segment of so many bytes is reduced by all threads */
     span *longs;
     int64_t long_capacity;
@@ -109,7 +109,7 @@ static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t co
         if (offsets[s + 1] - offsets[s] >= limit) {
             reduce_and_store(j, first + done, offsets + done, s - done);
             int64_t place = j->long_count++;
-            if (place >= j->long_capacity) { /* more than the array has values for: segments overlap somewhere */
+            if (place >= j->long_capacity) { /* the array has no room for so many: some segments overlap */
                 spoil(j, first);
                 return;
             }
@@ -118,7 +118,7 @@ static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t co
         }
     reduce_and_store(j, first + done, offsets + done, count - done);
 }
-/* A batch whose offsets are made here. */
+/* Takes a batch whose offsets were made by this file, and so need no check. */
 static void take_made(job *j, int64_t first, const int64_t *offsets, int64_t count) {
     take_batch(j, first, offsets, count, tally__cpu_tiles()->read_offsets[1](offsets, count, NULL));
 }
@@ -159,14 +159,14 @@ static int64_t block_sum(job *j, int64_t block) {
     int64_t count = j->segments->count - first < BLOCK ? j->segments->count - first : BLOCK;
     uint64_t bits = 0,
              sum = tally__cpu_tiles()->sum_lengths[is_wide(j->segments)](entries(j->segments, first), count, &bits);
-    if (bits >> 50 != 0) { /* negative, or more than any array has; fewer cannot make the sum wrap */
+    if (bits >> 50 != 0) { /* negative, or more than any array has: below that the sum cannot wrap */
         spoil(j, first);
         return 0;
     }
     return (int64_t)sum;
 }
 
-enum { SUMMED = 64 }; /* blocks at a time */
+enum { SUMMED = 64 }; /* blocks that a thread takes at a time */
 static void take_sums(void *of) {
     job *j = of;
     const int64_t blocks = (j->segments->count + BLOCK - 1) / BLOCK;
@@ -240,8 +240,7 @@ static int64_t segment_ids_piece(const job *j, int64_t p) {
     return (int64_t)((double)p / (double)j->pieces * (double)j->in->count);
 }
 
-/* The first value after i that the segment `segment_id` does not own, if segment ids are sorted; in range in any case.
- */
+/* The first value after i that is not of the segment `segment_id`, if ids are sorted. Within the array in any case. */
 static int64_t segment_id_end(const job *j, int64_t i, int64_t segment_id) {
     int64_t step = 1, low = i, high;
     while (low + step < j->in->count && tally__index(j->segments, low + step) <= segment_id) {
@@ -267,7 +266,7 @@ typedef struct found {
     int64_t offsets[FOUND + BLOCK];
 } found;
 
-/* Takes batches as long as it is known where their last segment ends. */
+/* Takes as many batches as there are whose last segment is known to end. */
 static void take_found(job *j, found *f) {
     int64_t done = 0;
     for (; f->count - done > TALLY_RESULT_BATCH; done += TALLY_RESULT_BATCH)
@@ -276,7 +275,7 @@ static void take_found(job *j, found *f) {
     f->first += done;
     f->count -= done;
 }
-/* Segments up to and including `segment_id` begin at value i. */
+/* Notes that all segments up to `segment_id` begin at value i. */
 static void begin_segments(job *j, found *f, int64_t segment_id, int64_t i) {
     while (f->first + f->count <= segment_id) {
         int64_t more = segment_id + 1 - f->first - f->count, free = FOUND - f->count;
@@ -285,7 +284,7 @@ static void begin_segments(job *j, found *f, int64_t segment_id, int64_t i) {
         if (f->count == FOUND) take_found(j, f);
     }
 }
-/* The same, by a fixed number of writes where that will do: a loop's end would be mispredicted. */
+/* The same, by a fixed number of writes if that is enough: the end of a loop would be mispredicted. */
 static void begin_few(job *j, found *f, int64_t segment_id, int64_t i) {
     int64_t more = segment_id + 1 - f->first - f->count;
     if (more > FEW || f->count > FOUND - FEW) {
@@ -296,7 +295,7 @@ static void begin_few(job *j, found *f, int64_t segment_id, int64_t i) {
     f->count += more;
 }
 
-/* Segment ids i ... i + count, which are not the first: begins every segment that begins there. */
+/* Looks at ids i ... i + count - 1, i > 0, and notes every segment that begins there. */
 static bool scan_segment_ids(job *j, found *f, int64_t i, int64_t count) {
     int32_t at[BLOCK + TALLY_HEADS_SLACK];
     tally__index_bits bits;
@@ -341,7 +340,7 @@ static void take_segment_ids(job *j, int64_t from, int64_t to) {
 /* ---- all pieces ---- */
 
 static const struct {
-    int64_t (*piece)(const job *, int64_t p);      /* where piece p begins */
+    int64_t (*piece)(const job *, int64_t p);      /* finds where piece p begins */
     void (*take)(job *, int64_t from, int64_t to); /* reduces one piece */
 } ways[] = {
     [TALLY_OFFSETS] = {offsets_piece, take_offsets},
@@ -357,12 +356,12 @@ static void take_some_pieces(void *of) {
         if (j->begins[p] < j->begins[p + 1]) ways[j->segments->kind].take(j, j->begins[p], j->begins[p + 1]);
 }
 
-/* Where pieces begin is looked up once and made to ascend, so that they cover everything even if the index is not
- * sorted; whoever takes a piece finds that out. */
+/* Looks up where pieces begin, once, and makes that ascend: so pieces cover everything even if the index is not sorted,
+ * and whoever takes a piece finds out. */
 static tally_status take_pieces(job *j, int threads) {
     int64_t end = j->segments->kind == TALLY_SEGMENT_IDS ? j->in->count : j->segments->count;
     int64_t *begins;
-    if (end == 0) { /* segment ids of no values: one piece, all of it empty segments */
+    if (end == 0) { /* there are no values: one piece has all segments, which are empty */
         ways[j->segments->kind].take(j, 0, 0);
         return TALLY_OK;
     }
