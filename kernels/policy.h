@@ -8,7 +8,7 @@
  *     TALLY_SUM_TERM, TALLY_PRODUCTS, TALLY_KEYS               of an exact operator (exact_sums/exact.h)
  *     TALLY_SUM_TERM, TALLY_SQUARES, TALLY_RANGE               of one of integers (accumulators/integers.h)
  *     TALLY_SECOND                                             of any (operators/README.md), and with a value of 1
- *     TALLY_HAS_INDEX, TALLY_HAS_WIDE, TALLY_CAN_SPARE, TALLY_IS_LONG
+ *     TALLY_HAS_INDEX, TALLY_HAS_WIDE, TALLY_CAN_SPARE, TALLY_IS_LONG, TALLY_IS_DEAR
  *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (accumulators/user.h)
  *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
  *     TALLY_EXPANSIONS, TALLY_PREFIX_WIDE                      of the form (forms.h), 1
@@ -91,6 +91,10 @@
 /* Code for a value is long: made for many of them it does not fit the instruction cache. */
 #ifndef TALLY_IS_LONG
 #define TALLY_IS_LONG 0
+#endif
+/* The second pass takes long for a value, and the first in any order gives the same. */
+#ifndef TALLY_IS_DEAR
+#define TALLY_IS_DEAR 0
 #endif
 /* Results that finish has wrong, finish_wide has right. */
 #ifndef TALLY_HAS_WIDE

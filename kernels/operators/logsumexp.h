@@ -6,6 +6,7 @@
 
 #include "accumulators/elementary.h"
 #define TALLY_IS_LONG (TALLY_BYTES >= 4)
+#define TALLY_IS_DEAR 1
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = order_key(from_bits((TALLY_K)(TALLY_INFINITY_BITS | TALLY_K_LOW)))
 #define TALLY_JOIN(a, b) (a).key = (b).key > (a).key ? (b).key : (a).key

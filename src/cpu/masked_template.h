@@ -10,7 +10,7 @@
 
 #include "cpu/transposed_template.h"
 
-#if TALLY_HAS_MASKED
+#if TALLY_HAS_MASKED || TALLY_HAS_STAGED
 
 #define TALLY_MEMBER(type, name) type name;
 typedef union masked_field_t {
@@ -132,6 +132,9 @@ TALLY_INLINE TALLY_TARGET void join_masked(lanes_t lanes, lanes_t columns, lanes
         join_neighbours(lanes, columns, count);
     }
 }
+#endif
+
+#if TALLY_HAS_MASKED
 /* Those of the first lanes go to the lanes that the list names, and others are empty. */
 TALLY_INLINE TALLY_TARGET void spread_lanes(lanes_t lanes, const int32_t *list, const int filled,
                                             const int32_t *lengths) {

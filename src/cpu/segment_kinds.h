@@ -34,8 +34,9 @@ TALLY_APART TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t
     kinds->most = most;
 }
 /* How long the segments are that lanes take, no more than `most`: where more rows of all lanes would take longer than
- * the segments by themselves, each as long as `quarters` of a row. 0: none. */
-TALLY_APART TALLY_TARGET int32_t tally__lane_length(tally__kinds *kinds, const int32_t quarters, const int32_t most) {
+ * the segments by themselves, each as long as `quarters` of a row. Lanes take as long as `lanes` besides. 0: none. */
+TALLY_APART TALLY_TARGET int32_t tally__lane_length(tally__kinds *kinds, const int32_t quarters, const int32_t lanes,
+                                                    const int32_t most) {
     uint32_t few = 0, many = 0; /* how many have more than 0, 4, 8 and 16, and than 32 values: 8 bits for each */
     int32_t best = 0, least;
     kinds->cost = kinds->longest > 0 ? 0 : quarters * TALLY_SEGMENT_BATCH;
@@ -52,7 +53,7 @@ TALLY_APART TALLY_TARGET int32_t tally__lane_length(tally__kinds *kinds, const i
     for (int32_t length = 4; length <= most; length *= 2) {
         const int32_t rows = length < kinds->longest ? length : kinds->longest;
         longer >>= 8;
-        const int32_t cost = 4 * rows + quarters * (int32_t)(longer & 255);
+        const int32_t cost = lanes + 4 * rows + quarters * (int32_t)(longer & 255);
         best = cost < least ? rows : best;
         least = cost < least ? cost : least;
     }

@@ -11,14 +11,21 @@
 #include "cpu/leaves_template.h"
 #include "cpu/segment_kinds.h"
 #include "cpu/masked_template.h"
+#include "cpu/staged_template.h"
 #include "cpu/transposed_template.h"
 
 /* ---- a batch ---- */
 
-/* The `count` segments of a batch that `list` names, or the first ones; none is empty. */
+/* The `count` segments of a batch that `list` names, which is used up, or the first ones; none is empty. */
 TALLY_APART TALLY_TARGET int other_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets,
-                                            const int32_t *list, int count, const tally_final *final, char *results) {
+                                            int32_t *list, int count, const tally_final *final, char *results) {
     int flags = 0;
+#if TALLY_HAS_STAGED
+    tally__list all;
+    if (list == NULL)
+        for (int s = 0; s < count; s++) (list = all)[s] = s;
+    if (count >= TALLY_STAGED_LEAST) flags = staged_segments(x, limit, offsets, list, &count, final, results);
+#endif
     for (int i = 0; i < count; i++) {
         const int s = list == NULL ? i : list[i];
         const int64_t begin = offsets[s], n = offsets[s + 1] - begin;
@@ -67,7 +74,7 @@ static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t l
                                        tally__kinds *kinds, const tally_final *final, char *results) {
     tally__list list;
     int flags = 0, listed;
-    int32_t most = tally__lane_length(kinds, TALLY_QUARTERS_FOR_ONE, TALLY_TRANSPOSED_ROWS);
+    int32_t most = tally__lane_length(kinds, TALLY_QUARTERS_FOR_ONE, TALLY_QUARTERS_FOR_LANES, TALLY_TRANSPOSED_ROWS);
     if (kinds->cost > TALLY_MASKED_COST && under_masks(x, y, limit, offsets, count, kinds, final, results, &flags))
         return flags;
     if (kinds->longest > 4) { /* others are read in order */

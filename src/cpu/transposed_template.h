@@ -106,9 +106,11 @@ typedef int64_t length_t;
 #endif
 /* Segments of any lengths under masks (masked_template.h). Of places of f64 gcc makes no vectors. */
 #if defined(TALLY_ISA_AVX512)
+#define TALLY_HAS_STAGED (TALLY_PASSES == 2 && TALLY_IS_DEAR) /* staged_template.h */
 #define TALLY_HAS_MASKED \
     (TALLY_IS_FREE && (TALLY_PASSES == 1 || (TALLY_HAS_INDEX && !TALLY_IS_F64)) && !(TALLY_FLOAT && TALLY_NAN == 1))
 #else
+#define TALLY_HAS_STAGED 0
 #define TALLY_HAS_MASKED 0
 #endif
 /* Rows are not many where values are wide, unless lanes are cheaper by far. One segment by itself takes about as long
@@ -116,13 +118,16 @@ typedef int64_t length_t;
 #define TALLY_DEAR_ALONE (TALLY_IS_FREE && sizeof(column_t) >= 4 * TALLY_BYTES)
 #define TALLY_TRANSPOSED_ROWS \
     (TALLY_BYTES <= 2 ? 64 : TALLY_BYTES == 4 ? (TALLY_CHEAP_ROWS ? 32 : 64) : TALLY_DEAR_ALONE ? 32 : 16)
-#if TALLY_BYTES <= 2 && TALLY_IS_FREE
+#if TALLY_HAS_STAGED
+#define TALLY_QUARTERS_FOR_ONE (TALLY_BYTES == 8 ? 2 : 3)
+#elif TALLY_BYTES <= 2 && TALLY_IS_FREE
 #define TALLY_QUARTERS_FOR_ONE (TALLY_BYTES == 1 ? 28 : 10)
 #elif TALLY_BYTES == 8
 #define TALLY_QUARTERS_FOR_ONE (TALLY_DEAR_ALONE ? 6 : TALLY_CHEAP_ROWS && !TALLY_HAS_MASKED ? 1 : 2)
 #else
 #define TALLY_QUARTERS_FOR_ONE ((TALLY_BYTES == 2 || TALLY_HAS_MASKED ? 3 : 2) << !TALLY_CHEAP_ROWS)
 #endif
+#define TALLY_QUARTERS_FOR_LANES (TALLY_HAS_STAGED ? 64 : 0) /* and lanes, besides their rows */
 /* What lanes may cost at most where masks serve, too, in quarters of a row. */
 #define TALLY_MASKED_COST \
     (TALLY_HAS_SQUARES ? TALLY_BYTES == 1 ? 320 : 140 : TALLY_BYTES == 1 ? 128 : TALLY_BYTES == 8 ? 56 : 104)
