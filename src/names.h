@@ -878,6 +878,7 @@
 #define squares_of TALLY_N(squares_of)
 #define stack TALLY_N(stack)
 #define stack2 TALLY_N(stack2)
+#define stack_and_ask TALLY_N(stack_and_ask)
 #define stack_vectors TALLY_N(stack_vectors)
 #define stack_vectors2 TALLY_N(stack_vectors2)
 #define stage_t TALLY_N(stage_t)

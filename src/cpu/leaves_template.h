@@ -272,11 +272,24 @@ TALLY_INLINE TALLY_TARGET column_t small_leaf(const raw_t *x, const raw_t *y, in
 }
 
 #if TALLY_PASSES == 2
+#define TALLY_LINE_VALUES (64 / TALLY_BYTES)
+/* Lines of the next leaf are asked for between those of this one: otherwise nothing is read from memory during a second
+ * pass. */
+TALLY_INLINE TALLY_TARGET void stack_and_ask(lanes2_t lanes, const raw_t *x, const TALLY_V *wide, aim_t aim) {
+    for (int c = 0; c < TALLY_COLUMNS; c += TALLY_LINE_VALUES) {
+#pragma GCC unroll 8
+        for (int k = 0; k < TALLY_STRIPES; k++) __builtin_prefetch(x + TALLY_LEAF + k * TALLY_COLUMNS + c);
+        stack2(shifted2(lanes, c), x + c, TALLY_FURTHER(wide, c), TALLY_LINE_VALUES, TALLY_COLUMNS, TALLY_STRIPES, aim);
+    }
+}
 TALLY_INLINE TALLY_TARGET second_t full_leaf2(const raw_t *x, aim_t aim) {
     arrays2_t arrays;
     lanes2_t lanes = lanes_of2(&arrays);
     TALLY_WIDE(wide, x, TALLY_LEAF, TALLY_LEAF)
-    stack2(lanes, x, wide, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
+    if (TALLY_HAS_INDEX || (TALLY_HAS_RANGE && TALLY_BYTES >= 4)) /* places; stats, where asking costs a tenth */
+        stack2(lanes, x, wide, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
+    else
+        stack_and_ask(lanes, x, wide, aim);
     return halve2(lanes, TALLY_COLUMNS);
 }
 TALLY_INLINE TALLY_TARGET void mask_row2(lanes2_t lanes, const raw_t *x, const TALLY_V *wide, int count, int width,

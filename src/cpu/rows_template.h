@@ -246,12 +246,18 @@ TALLY_INLINE TALLY_TARGET void fill_column2(const leaf_rows_t *all, int64_t c, i
 static TALLY_TARGET int narrow_rows(const tally__kernel *kernel, const raw_t *x, int64_t rows, int64_t stride,
                                     int64_t width, int64_t first, const tally_final *final, tally__node *nodes,
                                     void *results) {
+    enum { SOME = 1024 / TALLY_BYTES };
+    const char *later = (const char *)(x + rows * stride); /* the next rows: asked for all the while */
     TALLY_T leaf[TALLY_LEAF];
     int flags = 0;
     for (int64_t p = 0; p < width; p++) {
         node_t node;
         result_t result;
-        for (int64_t r = 0; r < rows; r++) leaf[r] = x[r * stride + p];
+        for (int64_t from = 0; from < rows; from += SOME) {
+            const int64_t to = rows - from < SOME ? rows : from + SOME;
+            for (int64_t r = from; r < to; r++) leaf[r] = x[r * stride + p];
+            for (int64_t r = from; r < to; r += 64 / TALLY_BYTES, later += 64) __builtin_prefetch(later);
+        }
         node = tree(leaf, leaf, rows, rows, first);
         if (nodes) {
             __builtin_memcpy((void *)tally__node_at(kernel, nodes, p), &node, sizeof node);
