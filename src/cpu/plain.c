@@ -76,6 +76,11 @@ static bool sum_terms(const tally__plain *plain, bool narrow, const void *x, con
     tally__plain_sum *const *const of = tiles->plain[plain->is_f64];
     if (plain->has_sums && plain->has_products && count == 1)
         return tiles->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums, made->products);
+    if (plain->has_sums && plain->has_products && tiles->plain_equal[plain->is_f64] != NULL) {
+        const int finite =
+            tiles->plain_equal[plain->is_f64](x, offsets, count, narrow, plain->anchor, made->sums, made->products);
+        if (finite >= 0) return finite;
+    }
     if (plain->has_sums && !of[plain->term](x, x, offsets, count, plain->anchor, made->sums)) return false;
     if (!plain->has_products) return true;
     if (!narrow) return of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);

@@ -404,18 +404,22 @@ TALLY_INLINE TALLY_TARGET void plain_segments(const int is_f64, const int kind, 
     }
     if (!done) plain_by_rows(is_f64, kind, x, y, two, offsets, count, anchor, sums);
 }
-TALLY_INLINE TALLY_TARGET bool plain_sums(const int is_f64, const int kind, const void *x, const void *y,
-                                          const int64_t *offsets, int count, const double *anchor,
-                                          tally__plain_sums sums) {
+/* Whether all sums are finite, and so are those of their parts. If sums of squares are, so are the values. */
+TALLY_INLINE TALLY_TARGET bool are_finite(tally__plain_sums sums, int count) {
     const int64_t large = (int64_t)(0x7ff - 20)
                           << 52; /* as bits; infinities and NaNs are above, and sums of parts that may overflow */
     int64_t special = 0;
+    for (int s = 0; s < count; s++) special |= (tally_bits_f64(sums[0][s]) & INT64_MAX) >= large;
+    return !special;
+}
+TALLY_INLINE TALLY_TARGET bool plain_sums(const int is_f64, const int kind, const void *x, const void *y,
+                                          const int64_t *offsets, int count, const double *anchor,
+                                          tally__plain_sums sums) {
     if (kind == TALLY_TERM_PRODUCT && x != y)
         plain_segments(is_f64, kind, x, y, 1, offsets, count, anchor, sums);
     else /* squares are loaded once */
         plain_segments(is_f64, kind, x, x, 0, offsets, count, anchor, sums);
-    for (int s = 0; s < count; s++) special |= (tally_bits_f64(sums[0][s]) & INT64_MAX) >= large;
-    return !special;
+    return are_finite(sums, count);
 }
 #define TALLY_PLAIN(type, is_f64, name, kind)                                                                       \
     static TALLY_TARGET bool plain_##type##_##name(const void *x, const void *y, const int64_t *offsets, int count, \

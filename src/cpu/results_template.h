@@ -119,14 +119,21 @@ TALLY_INLINE TALLY_TARGET tally_rounded most_roots(tally_pair sum) {
     return or_zero(rounded, sum);
 }
 /* As tally_rounded_spread (roots as f32 only), where not so much cancels that it shows in an f32. Of one value, or no
- * more than ddof, it gives nothing of use. `rough` sums (tiles.h) make `left` wrong by 2^-79 of `all` at most. */
+ * more than ddof, it gives nothing of use. `rough` sums (tiles.h) make `left` wrong by 2^-79 of `all` at most. is_one:
+ * the sum has no lower part. */
 TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair squares, double n, double ddof,
-                                                     const int root, const int is_f64, const int rough) {
+                                                     const int root, const int is_f64, const int rough,
+                                                     const int is_one) {
     const int64_t fraction = ((int64_t)1 << 52) - 1;
     const tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high),
                      d = tally_two_sum(a.high, -b.high);
-    const tally_pair lows = tally_two_sum(a.low - b.low, n * squares.low - 2 * sum.high * sum.low),
-                     below = tally_two_sum(d.low, lows.high), left = tally_two_sum(d.high, below.high);
+    const double lowest = n * squares.low - (is_one ? 0 : 2 * sum.high * sum.low);
+    const tally_pair lows = tally_two_sum(a.low - b.low, lowest), below = tally_two_sum(d.low, lows.high);
+    tally_pair left = tally_two_sum(d.high, below.high);
+    if (!is_f64 && !rough) { /* of `low` only whether it is 0 is needed, and that only where all lower parts are */
+        left.low = d.low + ((a.low - b.low) + lowest);
+        left.high = d.high + left.low;
+    }
     const double divisor = n * (n - ddof), r = 1 / divisor, q = left.high * r, all = a.high + b.high;
     tally_rounded rounded;
     if (is_f64) {
@@ -175,7 +182,6 @@ TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair 
         else                                                                                               \
             b->narrow[s] = (float)value;                                                                   \
         b->sure[s] = (fine) | (b->lengths[s] == 0);                                                        \
-        doubt |= !b->sure[s];                                                                              \
     }
 TALLY_INLINE TALLY_TARGET int32_t count_unsure(const tally__batch *b) {
     int32_t unsure = 0;
@@ -187,11 +193,10 @@ TALLY_INLINE TALLY_TARGET bool finalize_most(tally__batch *b, int what, const in
                                              const int is_f64, const int rough) {
     const double nan = tally_nan_f64();
     const int32_t ddof = b->ddof;
-    int32_t doubt = 0;
 #define TALLY_SPREAD(root)                                                                                     \
     TALLY_MOST(nan, 2, (rounded.sure | (b->lengths[s] == 1)) & (b->lengths[s] > ddof),                         \
                most_spreads(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s], \
-                            (double)ddof, root, is_f64, rough))
+                            (double)ddof, root, is_f64, rough, sums == 1))
     if (what == TALLY_RESULT_MEAN)
         TALLY_MOST(nan, 1, rounded.sure, most_means(joined(sums, b->sums, s), (double)b->lengths[s], is_f64))
     else if (what == TALLY_RESULT_ROOT && !is_f64)
@@ -203,8 +208,8 @@ TALLY_INLINE TALLY_TARGET bool finalize_most(tally__batch *b, int what, const in
     else
         return false;
 #undef TALLY_SPREAD
-    if (what == TALLY_RESULT_SPREAD && is_f64 && doubt) b->unsure = count_unsure(b);
-    return doubt == 0 || (what == TALLY_RESULT_SPREAD && is_f64);
+    b->unsure = count_unsure(b);
+    return b->unsure == 0 || (what == TALLY_RESULT_SPREAD && is_f64);
 }
 
 /* ---- a batch ---- */
@@ -240,10 +245,7 @@ static __attribute__((noinline)) TALLY_TARGET void finalize_unscaled(tally__batc
         : b->is_f64 ? finalize_most(b, what, 2, 3, 1, 0)
                     : finalize_most(b, what, 2, 3, 0, 0))
         return;
-    if (rough) { /* nothing more is certain */
-        b->unsure = count_unsure(b);
-        return;
-    }
+    if (rough) return; /* nothing more is certain */
     if (usual)
         finalize_parts(b, what, 1, 2, 0, 0);
     else if (!b->is_f64)

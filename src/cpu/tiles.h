@@ -218,6 +218,10 @@ typedef struct tally__tiles {
     /* Plain sums of values and squares of one segment, in one pass. Or NULL. */
     bool (*plain_both[2])(const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
                           tally__plain_sums products);
+    /* The same of segments of equal lengths; `narrow`: squares in one part. Returns whether all are finite, or -1:
+     * there is no loop for that length. Or NULL. */
+    int (*plain_equal[2])(const void *x, const int64_t *offsets, int count, bool narrow, const double *anchor,
+                          tally__plain_sums sums, tally__plain_sums products);
     /* Rounds sums of `parts` parts to f64 or f32. Returns whether some are 0: their signs are then not known. */
     bool (*round_sums)(tally__plain_sums sums, int parts, int count, bool is_f64, void *results);
     /* Finds the keys of the least and the greatest value. */

@@ -10,6 +10,7 @@
 #include "cpu/index_template.h"
 #include "cpu/levels.h"
 #include "cpu/measure.h"
+#include "cpu/plain_equal_template.h"
 #include "cpu/plain_template.h"
 #include "cpu/results_template.h"
 #include "cpu/specials_template.h"
@@ -177,6 +178,7 @@ const tally__tiles TALLY_TILES = {
 #endif
 #ifdef TALLY_PLAIN_PRODUCTS
     .plain_both = {plain_both_f32, plain_both_f64},
+    .plain_equal = {plain_equal_f32, plain_equal_f64},
 #endif
     .begin_batch = begin_batch,
     .results = finalize,
