@@ -457,6 +457,10 @@ mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 
 mutation columns-pairs kernels/rows/fold_leaf.h 'TALLY_NAME(fold_columns)(a, 4);' 'TALLY_NAME(fold_columns)(a, 1);'
 mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 mutation columns-members kernels/production/columns.h 'm < members && lane >= 0; m++)' 'm < members - (chunk > 0) && lane >= 0; m++)'
+file=kernels/exact_sums/expansions.h
+mutation decided-narrow $file 'if (!tally_is_finite(a.p[0])) return q;' 'if (a.p[0] != a.p[0]) return q;'
+mutation decided-overflow $file '((a.lost & TALLY_LOST_INFINITY) != 0 && is_infinite)' 'is_infinite'
+mutation decided-nan $file '(a.lost & TALLY_LOST_NAN) != 0 ||' '(a.lost & TALLY_LOST_INFINITY) != 0 ||'
 file=kernels/rows/pair_sums.h
 mutation short-special $file 'return most >= TALLY_SIZE_INFINITY;' 'return most > TALLY_SIZE_INFINITY;'
 mutation short-small $file 'a->is_small |= upper_half(product) < least' 'a->is_small |= upper_half(product) < 0 * least'

@@ -109,6 +109,11 @@ TALLY_FN TALLY_EXPAND product_of(double x, double y) {
     return a;
 }
 
+/* What an infinity or a NaN is to a sum: whole numbers cost less than doubles. */
+TALLY_FN int32_t lost_of_special(double term) {
+    const uint32_t size = (uint32_t)(tally_bits_f64(term) >> 32 & 0x7fffffff), infinity = 0x7ff00000;
+    return size < infinity ? 0 : size > infinity ? TALLY_LOST_INFINITY | TALLY_LOST_NAN : TALLY_LOST_INFINITY;
+}
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
     int32_t is_there = is_present(x.raw) && is_present(y.raw);
@@ -122,8 +127,7 @@ TALLY_FN column_t lift(item_t x, item_t y) {
     a.least = is_there ? range.least : none.least;
 #else
     a.sum = TALLY_OF(is_there ? term : -0.0);
-    if (TALLY_IS_ANCHORED)
-        a.sum.lost = is_there && term - term != 0; /* of a NaN or an infinity alone: no addition tells */
+    if (TALLY_IS_ANCHORED) a.sum.lost = is_there ? lost_of_special(term) : 0; /* of one alone: no addition tells */
 #endif
 #endif
     TALLY_IF_PRODUCTS(a.products = is_there ? product_of((double)x.value, (double)y.value) : TALLY_OF(-0.0);)
@@ -185,7 +189,8 @@ TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
  * quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
 TALLY_FN tally_rounded expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     tally_pair total = {a.p[0], a.p[1]};
-    tally_rounded q;
+    tally_rounded q = {tally_clean_f64(a.p[0]), 1, 0};
+    if (!tally_is_finite(a.p[0])) return q; /* of values: narrow floats do not overflow f64 */
     if (a.p[1] != 0) total = tally_two_sum(a.p[0], a.p[1]);
     q.value = is_f64 || a.p[1] == 0 ? total.high : tally_to_odd(total);
     q.sure = !a.lost;
@@ -206,8 +211,16 @@ TALLY_FN tally_rounded zero_of(TALLY_EXPAND a) {
     zero.sure = !a.lost;
     return zero;
 }
+/* Whether infinities and NaNs make the result: a first part that has overflown may be infinite, too, but another
+ * infinity than that of a value makes it a NaN. */
+TALLY_FN int32_t is_decided(TALLY_EXPAND a) {
+    const int32_t is_infinite = a.p[0] - a.p[0] != 0 && a.p[0] == a.p[0];
+    return (a.lost & TALLY_LOST_NAN) != 0 || ((a.lost & TALLY_LOST_INFINITY) != 0 && is_infinite);
+}
 TALLY_FN tally_rounded expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     const int64_t by = is_mean ? n : 1;
+    const tally_rounded decided = {tally_clean_f64(a.p[0]), 1, 0};
+    if (TALLY_IS_ANCHORED && is_decided(a)) return decided; /* later, registers would have to keep what it asks for */
     tally_pair total = TALLY_TOTAL(a);
     tally_rounded q = total.high == 0 ? zero_of(a)
                       : by == 1       ? tally_nearest(total, is_f64)

@@ -48,6 +48,10 @@ TALLY_FN node_t anchored_to_node(anchored_t a, int32_t n, int32_t present) {
     node.sum.p[0] = are_zero ? a.sum.below : a.sum.above;
     node.sum.p[1] = are_zero ? -0.0 : a.sum.below;
     node.sum.lost = !is_anchored(a, n);
+    if (!is_finite(a.range)) { /* a NaN shows there as a rule; of others nothing is known */
+        node.sum.p[1] = -0.0;
+        node.sum.lost |= TALLY_LOST_INFINITY | (a.range.most > 0x7ff00000 ? TALLY_LOST_NAN : 0);
+    }
     return node;
 }
 

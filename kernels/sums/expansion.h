@@ -8,6 +8,9 @@
 #include "sums/parts.h"
 
 /* Two parts hold what sums of values of up to 32 bits, and of their products, take as a rule; three those of f64. */
+/* What is lost: bits. Of an infinity or a NaN that was added, not of an overflow, anchored sums tell
+ * (shared/anchored.h). */
+enum { TALLY_LOST_DIGITS = 1, TALLY_LOST_INFINITY = 2, TALLY_LOST_NAN = 4 };
 typedef struct tally_expansion2 {
     double p[2];
     int32_t lost;
@@ -17,7 +20,8 @@ typedef struct tally_expansion3 {
     int32_t lost;
 } tally_expansion3;
 
-/* -0 adds nothing, and stays where nothing but -0 is added. */
+/* The first part is the sum as doubles add it up, so that it is an infinity or a NaN where the sum is; others are not.
+ * -0 adds nothing, and stays where nothing but -0 is added. */
 #define TALLY_EXPANSION(type, parts)                                          \
     TALLY_FN type TALLY_PASTE(type, _of)(double term) {                       \
         type a;                                                               \
@@ -30,7 +34,7 @@ typedef struct tally_expansion3 {
         tally_pair sum = tally_two_sum(a->p[0], term);                        \
         a->p[0] = sum.high;                                                   \
         if (sum.low != 0) { /* seldom, and for all that is infinite or NaN */ \
-            for (int32_t k = 1; k < parts; k++) {                             \
+            for (int32_t k = 1; k < parts && sum.low == sum.low; k++) {       \
                 sum = tally_two_sum(a->p[k], sum.low);                        \
                 a->p[k] = sum.high;                                           \
             }                                                                 \
