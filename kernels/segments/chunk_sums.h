@@ -1,5 +1,5 @@
-/* What segments/chunks.h keeps of a tile in shared memory, in the place of its values and beside them, in units that
- * add up chunks (TALLY_IN_CHUNKS). */
+/* What segments/chunks.h keeps in shared memory, in units that add up chunks (TALLY_IN_CHUNKS): sums in the place of a
+ * tile's values, and more beside them. */
 #ifndef TALLY_CHUNK_SUMS_H
 #define TALLY_CHUNK_SUMS_H
 
@@ -8,7 +8,7 @@
 
 #if TALLY_IN_CHUNKS
 
-/* Of some of a chunk's values: in one f64, or, of f64, in two, by an anchor that serves the whole tile. */
+/* The sum of some of a chunk's values: one f64; of f64 two, with an anchor for the whole tile. */
 #if TALLY_IS_ANCHORED
 typedef two_t chunk_sum_t;
 TALLY_FN chunk_sum_t no_chunk_sum(void) {
@@ -35,8 +35,8 @@ TALLY_FN TALLY_EXPAND parts_of(chunk_sum_t a) { return TALLY_OF(a); }
 #define TALLY_SUM_BYTES 8
 #endif
 
-/* Of f64 there is no room for their heads among the sums: they stay where they were marked until the next tile in
- * chunks is added up, which marks others. */
+/* With f64 there is no room for head flags among the sums. They stay where they were set until the next tile is added
+ * up in chunks; that tile sets others. */
 #define TALLY_HEADS_BESIDE TALLY_IS_F64
 enum {
     most_chunks = (values_capacity + 16 - 1) / TALLY_CHUNK_BYTES + 1,
@@ -44,19 +44,19 @@ enum {
     chunk_values = TALLY_CHUNK_BYTES /
                    TALLY_BYTES, /* values; an odd number of quads, so that lanes that read theirs ask for all banks */
     sums_capacity = (TALLY_CHUNK_BYTES - (TALLY_HEADS_BESIDE ? 0 : 4)) / TALLY_SUM_BYTES - 1,
-    log_meet = 8,     /* of the values that meet in one f64: 9 chunks */
-    few_chunks = 255, /* of which lanes of a warp have 8 each; where a tile may have more, twice as many values meet */
-    most_alone = 7 * chunk_values - 1, /* values of a segment that one thread adds up, at most */
-    log_many = 10,                     /* the same, where as many meet exactly */
+    log_meet = 8,     /* log2 of how many values may meet in one f64: those of 9 chunks */
+    few_chunks = 255, /* 8 for each lane of a warp; in tiles that may have more chunks, twice as many values meet */
+    most_alone = 7 * chunk_values - 1, /* the longest segment that one thread adds up */
+    log_many = 10,                     /* the same two, if sums of so many values are exact */
     many_alone = 34 * chunk_values - 1,
-    first_guess = 4, /* of `high` */
-    guess_above = 2, /* what was found */
+    first_guess = 4, /* the first value of `high` */
+    guess_above = 2, /* how far above the range that was found the next guess is */
     most_guessed = 960
 };
 typedef char heads_are_bits[chunk_values <= 32 ? 1 : -1];
-/* What takes the place of a chunk's values: sums of those left of each head, in turn, and of all. Segments of two
- * values and fewer have no heads of their own, so that two may be 1 apart, and the next is then 3: 14 of f32 would be
- * the most, 7 of f64, and there is room for 12, and 6, which are hardly ever exceeded. */
+/* What takes the place of a chunk's values: for each head the sum of the values left of it, and the sum of all.
+ * Segments of one or two values have no heads of their own. So two heads may be 1 apart, and the next one is then at
+ * least 2 further: at most 14 of f32, and 7 of f64. There is room for 12 and 6; more are very rare. */
 typedef struct chunk_sums_t {
     chunk_sum_t left[sums_capacity + 1];
 #if !TALLY_HEADS_BESIDE
@@ -65,10 +65,10 @@ typedef struct chunk_sums_t {
 } chunk_sums_t;
 typedef char sums_fit[sizeof(chunk_sums_t) <= TALLY_CHUNK_BYTES ? 1 : -1];
 
-/* Beside them. */
+/* What is beside the values. */
 typedef struct in_chunks_t {
-    uint32_t heads[1 + TALLY_HEADS_BESIDE][most_chunks]; /* in each chunk, a bit for each place; 0 before */
-    int32_t current, count;                              /* whose these are; chunks of the tile that had the others */
+    uint32_t heads[1 + TALLY_HEADS_BESIDE][most_chunks]; /* a bit for each place of each chunk; 0 before a tile */
+    int32_t current, count; /* which of the two this tile has; how many chunks the tile had that has the other */
     uint32_t most[TALLY_CONSUMER_WARPS], least[TALLY_CONSUMER_WARPS]; /* the range that each warp has found */
     int32_t high; /* values are guessed to be below this power of two */
 } in_chunks_t;

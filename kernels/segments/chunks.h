@@ -12,11 +12,11 @@
 typedef struct chunks_t chunks_t;
 #if TALLY_IN_CHUNKS
 
-/* A tile in chunks; values have places from the 16 bytes on that the first is among. */
+/* A tile in chunks. Places count values from the 16 bytes on in which the first one lies. */
 struct chunks_t {
     char *values;
-    uint32_t *heads, *others; /* of this tile; of the one before, which are not wanted any more */
-    int32_t before;           /* place of the first value */
+    uint32_t *heads, *others; /* head flags of this tile; and of the one before, which are no longer needed */
+    int32_t before;           /* the place of the first value */
     range_t range;
     int32_t last; /* of f64: the anchor's last bit */
 };
@@ -36,8 +36,8 @@ TALLY_FN int32_t log_in_tile(int32_t values) {
 
 /* ---- first: head flags, and segments of at most two values ---- */
 
-/* Chunk and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it
- * is right below 2^18 / 20. */
+/* The chunk of a place below 2^15, by a multiplication in place of a division. 9363 * 28 = 2^18 + 20, so it is right
+ * below 2^18 / 20. */
 TALLY_FN int32_t chunk_of(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / chunk_values) >> 18); }
 typedef char chunk_is[28 % chunk_values == 0 && values_capacity / TALLY_BYTES + 4 < 13107 ? 1 : -1];
 
@@ -45,7 +45,7 @@ TALLY_FN void set_head(uint32_t *heads, int32_t place) {
     const int32_t chunk = chunk_of(place);
     tally_set_bit(heads + chunk, place - chunk * chunk_values);
 }
-/* Of leaves of the two segments that cross the tile's boundaries, a lane for each. */
+/* Marks the leaves of the two segments that cross the tile's boundaries, a lane for each leaf. */
 TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
     TALLY_UNROLL
     for (int32_t run = 0; run < boundary_runs; run++) {
@@ -53,17 +53,17 @@ TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
         if (n > 0 && skip < n + TALLY_DEVICE_LEAF) set_head(heads, before + at + (skip < n ? skip : n));
     }
 }
-/* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last chunk's
- * end. */
+/* Fills what lies around the values with -0, which adds nothing: from the beginning of the first 16 bytes, and to the
+ * end of the last chunk. */
 TALLY_FN void clear_around(const chunks_t *chunks, int32_t values, int32_t count) {
     const int32_t lane = tally_lane(), behind = chunks->before + values + lane;
     TALLY_T *const first = (TALLY_T *)(void *)chunks->values;
     if (lane < chunks->before) first[lane] = -(TALLY_T)0;
     if (behind < count * chunk_values) first[behind] = -(TALLY_T)0;
 }
-/* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them;
- * *is_none, if the tile is none for chunks. Segments of up to two values have their results at once, where that takes
- * no more than an addition (put_plain_sum). Gives status flags. */
+/* Sets head flags of this warp's segments of more than 2 values, and lists these in `list`, *count of them. Segments of
+ * up to two values get their results at once, if that takes no more than an addition (put_plain_sum); otherwise
+ * *is_none is set: the tile is not for chunks. Returns status flags. */
 TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, uint32_t *heads, int32_t before,
                           uint16_t *list, int32_t *count, int32_t *is_none) {
     const int32_t own = tile->own;
@@ -77,14 +77,13 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
         if (span.n > 2) {
             set_head(heads, before + span.at + span.n);
             if (i == 0 || (uint32_t)span.at - end_of(tile, i - 1) <= 2)
-                set_head(heads, before + span.at); /* the one before does not */
-            list[*count + __builtin_popcount(those_before)] =
-                (uint16_t)i; /* as put_in_list does, for which there is no register left */
+                set_head(heads, before + span.at);                         /* the segment before did not */
+            list[*count + __builtin_popcount(those_before)] = (uint16_t)i; /* put_in_list takes more registers */
         } else if (is_there && is_plain(work->digits))
             flags |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
                                    span.n);
         else
-            *is_none |= is_there; /* put_result is too much to have it here */
+            *is_none |= is_there; /* put_result would be too much code here */
         *count += __builtin_popcount(some);
     }
     return flags;
@@ -96,10 +95,10 @@ TALLY_FN void add_chunk(const chunks_t *chunks, int32_t chunk, uint32_t heads, r
     chunk_sums_t *const sums = sums_of(chunks, chunk);
     chunk_sum_t *left = sums->left, sum = no_chunk_sum();
     tally_quad quads[chunk_quads];
-    uint32_t size = 0; /* of two values: the largest of three is one instruction */
+    uint32_t size = 0; /* of two values at a time: the largest of three is one instruction */
     TALLY_UNROLL
     for (int32_t q = 0; q < chunk_quads; q++)
-        quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
+        quads[q] = tally_take16((const char *)sums + 16 * q); /* all of the chunk: sums will take their place */
 #if !TALLY_HEADS_BESIDE
     sums->heads = heads;
 #endif
@@ -126,7 +125,7 @@ TALLY_FN void add_chunks(const chunks_t *chunks, int32_t count, int32_t count_be
         for (int32_t chunk = count + tally_thread(); chunk < count_before; chunk += TALLY_CONSUMERS)
             chunks->others[chunk] = 0;
     for (int32_t chunk = tally_thread(); chunk < count; chunk += TALLY_CONSUMERS) {
-        uint32_t mine = chunks->heads[chunk] & ~(uint32_t)1; /* at the first place nothing is left of it */
+        uint32_t mine = chunks->heads[chunk] & ~(uint32_t)1; /* nothing is left of a head at the first place */
         chunks->others[chunk] = 0;
         if (__builtin_popcount(mine) > sums_capacity) range->most = UINT32_MAX, mine = 0;
         add_chunk(chunks, chunk, mine, range);
@@ -135,7 +134,7 @@ TALLY_FN void add_chunks(const chunks_t *chunks, int32_t count, int32_t count_be
 
 /* ---- at last: results ---- */
 
-/* The sum of the chunk's values before place `to`, where a head is, or its end. */
+/* The sum of the chunk's values before place `to`, at which is a head or the end of the chunk. */
 TALLY_FN chunk_sum_t sum_left_of(const chunks_t *chunks, int32_t chunk, int32_t to) {
     const chunk_sums_t *const sums = sums_of(chunks, chunk);
 #if TALLY_HEADS_BESIDE
@@ -145,8 +144,8 @@ TALLY_FN chunk_sum_t sum_left_of(const chunks_t *chunks, int32_t chunk, int32_t 
 #endif
     return sums->left[to == chunk_values ? sums_capacity : __builtin_popcount(heads & (((uint32_t)1 << to) - 2))];
 }
-/* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has
- * lost that. */
+/* Whether values i, i + step, ... before `end` are all -0, so that their sum is -0: a difference of sums does not
+ * tell. */
 TALLY_FN int32_t are_minus_zero(const tally_segments_work *work, int64_t i, int64_t end, int32_t step) {
     const TALLY_T *x = (const TALLY_T *)(const void *)work->x;
     TALLY_ROLLED
@@ -156,7 +155,7 @@ TALLY_FN int32_t are_minus_zero(const tally_segments_work *work, int64_t i, int6
     return 1;
 }
 
-/* Of n values, some, from the tile's value `at` on, by one thread. */
+/* The sum of n > 0 values from the tile's value `at` on, by one thread. */
 TALLY_FN TALLY_EXPAND sum_alone(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks, int32_t at,
                                 int32_t n) {
     const int32_t begin = chunks->before + at, end = begin + n;
@@ -234,10 +233,10 @@ TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, c
     }
 }
 
-/* The listed segments of this warp. Gives status flags. */
+/* Makes results of the segments that this warp has listed. Returns status flags. */
 TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, const uint16_t *list, int32_t count,
                            const chunks_t *chunks) {
-    const opening_t *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
+    const opening_t *const o = tile->opening; /* loaded here, so that it takes no registers elsewhere */
     const int32_t alone = are_more_alone(chunks) ? many_alone : most_alone;
     int32_t flags = 0;
     TALLY_ROLLED

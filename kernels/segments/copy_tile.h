@@ -1,5 +1,5 @@
-/* Tiles on their way to shared memory: the producer brings them (bring_tiles), and the consumers copy what it could
- * not, and see the tile (read_tile). */
+/* Brings tiles to shared memory. The producer copies what one thread can have copied (bring_tiles); the consumers copy
+ * the rest, and get the tile (read_tile). */
 #ifndef TALLY_COPY_TILE_H
 #define TALLY_COPY_TILE_H
 
@@ -8,7 +8,7 @@
 
 /* ---- by the producer ---- */
 
-/* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By
+/* Opens tile after tile, each the next that no block has taken, and begins to copy it as soon as there is a buffer. For
  * one thread. */
 TALLY_FN void bring_tiles(const tally_segments_work *work, all_shared_t *all, char *buffers) {
     const tally_partition *partition = &work->partition;
@@ -21,7 +21,7 @@ TALLY_FN void bring_tiles(const tally_segments_work *work, all_shared_t *all, ch
         shared_t *const its = shared_of(partition, all, iteration);
         if (!is_none) open_tile(work, tile, opening);
         if (phase > 0) tally_mbarrier_wait(&its->left, phase - 1);
-        /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
+        /* Copies one tile at a time: two at once were never faster, and once slower. */
         if (iteration > 0)
             tally_mbarrier_wait(&shared_of(partition, all, iteration - 1)->come, phase_of(partition, iteration - 1));
         its->is_none = is_none;
@@ -41,7 +41,7 @@ TALLY_FN void bring_tiles(const tally_segments_work *work, all_shared_t *all, ch
 
 /* ---- by the consumers ---- */
 
-/* What did not come that way, by the consumers. */
+/* Copies values that the producer could not. */
 TALLY_FN void copy_values(const tally_segments_work *work, const tally_piece *piece, int64_t stride, char *shared) {
     if (values_are_dense(work, piece->memory, stride)) {
         tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_CONSUMERS);
@@ -53,7 +53,8 @@ TALLY_FN void copy_values(const tally_segments_work *work, const tally_piece *pi
         ((TALLY_T *)(void *)(shared + piece->buffer))[i] = read_one(&from, lies_at(work, piece->at / TALLY_BYTES + i));
 }
 
-/* What has not come of a tile as the consumers take it, or, once more, its values. False: it is none. */
+/* Copies what the producer could not, and makes places of segment ids and offsets. is_again: copies the values once
+ * more. False: it is no tile. */
 TALLY_FN int32_t finish_copies(const tally_segments_work *work, const opening_t *o, char *buffer, int32_t is_again) {
     const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
     if (!o->is_good) return 0;
@@ -72,7 +73,8 @@ TALLY_FN int32_t finish_copies(const tally_segments_work *work, const opening_t 
         narrow_entries(buffer + o->ends_at, o->begun + 1, o->from.value);
     return 1;
 }
-/* The tile, once it has come, or again, as its values are gone. False: it is none. */
+/* Completes a tile that has been copied. is_again: its values were overwritten, and are copied again. False: it is no
+ * tile. */
 TALLY_FN int32_t read_tile(const tally_segments_work *work, tile_t *tile, const opening_t *o, char *buffer,
                            int32_t is_again) {
     if ((is_again || !o->is_ready) && !finish_copies(work, o, buffer, is_again)) return 0;

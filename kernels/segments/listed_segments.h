@@ -1,5 +1,5 @@
-/* The segments that are a tile's own, by lists that each warp has: segments wait until they are as many as lanes. No
- * warp waits for another. Gives begin_lists and take_own, as segments/sorted_segments.h where TALLY_IS_SORTED. */
+/* Reduces the segments within a tile. Each warp has a list, in which segments wait until there is one for each lane. No
+ * warp waits for another. Gives begin_lists and take_own; if TALLY_IS_SORTED, segments/sorted_segments.h does. */
 #ifndef TALLY_LISTED_SEGMENTS_H
 #define TALLY_LISTED_SEGMENTS_H
 
@@ -8,18 +8,18 @@
 
 #if !TALLY_IS_SORTED
 
-/* What a warp has listed: segments of up to 64 values, and of more. */
+/* The lists of a warp: segments of up to 64 values, and of more. */
 typedef struct lists_t {
     uint16_t *list, *longs;
-    int32_t listed, many; /* of each */
+    int32_t listed, many; /* entries of each */
 } lists_t;
 TALLY_FN void begin_lists(shared_t *its) { (void)its; }
 
 /* ---- segments of more than 64 values that are listed ---- */
 
 #if TALLY_BY_QUARTERS
-/* As many of the listed segments of more than 64 values as a warp has quarters, each by one, if all are of one leaf;
- * else, or one, by the warp. */
+/* Reduces the next listed segments of more than 64 values, as many as a warp has quarters: each by a quarter. If there
+ * is only one, or one has several leaves, the whole warp takes one after the other. */
 TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
                                int32_t count) {
     const int32_t mine = tally_lane() / quarter, is_there = mine < count, is_first = tally_lane() % quarter == 0,
@@ -39,7 +39,7 @@ TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *ti
 
 /* ---- all ---- */
 
-/* The lanes' segments i, whatever they are, but for those that wait: they are listed. Gives status flags. */
+/* Reduces segment i of each lane, or puts it in a list. Returns status flags. */
 TALLY_FN int32_t take_iteration(const tally_segments_work *work, const tile_t *tile, int32_t i, int32_t lane,
                                 lists_t *lists) {
     const int32_t is_there = i < tile->own;
@@ -59,8 +59,8 @@ TALLY_FN int32_t take_iteration(const tally_segments_work *work, const tile_t *t
         flags |= take_long(work, tile, i, span, many);
     return flags;
 }
-/* In iterations of TALLY_WARP segments for each warp. Those that wait are taken as soon as they are as many, or the
- * last: no warp waits for another. */
+/* Reduces all segments within the tile, in iterations of TALLY_WARP segments for each warp. Listed ones are reduced as
+ * soon as there are TALLY_WARP, and at the end. */
 TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, shared_t *its, all_shared_t *all) {
     uint16_t *const list = all->list + most_listed * tally_warp();
     const int32_t own = tile->own, lane = tally_lane();
@@ -72,7 +72,7 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
         const int32_t i = first + lane * iterations.apart, least = own - first > TALLY_CONSUMERS ? TALLY_WARP : 1;
         may_be_few =
             may_be_few && take_few(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &flags);
-        if (may_be_few) continue; /* and nothing is listed */
+        if (may_be_few) continue; /* then nothing is listed */
         flags |= take_iteration(work, tile, i, lane, &lists);
         while (lists.listed >= least) {
             const int32_t count = lists.listed > TALLY_WARP ? TALLY_WARP : lists.listed;

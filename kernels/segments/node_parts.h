@@ -6,12 +6,12 @@
 #include "device/device.h"
 
 typedef struct tally_node_part {
-    int64_t begin, count;  /* its first value, and how many, each `inner` values behind the one before */
-    int64_t first, length; /* where in its segment it begins, and how many values that has */
+    int64_t begin, count;  /* the first value, and how many there are, `inner` values apart */
+    int64_t first, length; /* where in its segment the part begins, and how many values the segment has */
     int32_t is_left;
 } tally_node_part;
 
-enum { TALLY_PIECE_UNIT = 1024 }; /* pieces begin at a multiple of so many values of their segment */
+enum { TALLY_PIECE_UNIT = 1024 }; /* within their segment pieces begin at multiples of so many values */
 
 TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
     const char *at = index + i * bytes;
@@ -22,7 +22,7 @@ TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
     return bytes == 4 ? (int32_t)(uint32_t)place : (int64_t)place;
 }
 
-/* A piece of the segment of node r. Of segments that are no such, which is told by each thread that asks, no values. */
+/* A piece of the segment of node r. An invalid segment has no values, and each thread that asks sets the flag. */
 TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, int64_t r, int32_t piece) {
     const tally_group_work *group = &work->group;
     const int64_t s = r / group->inner;
@@ -50,7 +50,7 @@ TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, i
     return part;
 }
 
-/* One input from that value on; of no values there need not be an address. */
+/* The address of the first value in one input, which may be NULL if there are no values. */
 TALLY_FN const char *tally_part_values(const char *values, int64_t stride, tally_node_part part) {
     return part.count > 0 ? values + part.begin * stride : values;
 }

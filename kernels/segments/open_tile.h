@@ -1,12 +1,12 @@
-/* The producer opens a tile: what the boundaries of its partition say of it, whether that can be, and where values and
- * ends will lie in shared memory. Then it begins the copies that one thread can begin. */
+/* The producer opens a tile: it works out from the boundaries which segments and values the tile has, whether that is
+ * possible, and where they will lie in shared memory. Then it begins the copies that one thread can begin. */
 #ifndef TALLY_OPEN_TILE_H
 #define TALLY_OPEN_TILE_H
 
 #include "segments/tile.h"
 
-/* Rows come here too: short ones that lie side by side, and of operators of the caller's own all, along any axis.
- * Whether the values of one lie apart; and where value i of all rows, one behind the other, lies. */
+/* Rows come here, too: short ones that lie side by side, and with operators of the caller's own all, along any axis.
+ * TALLY_IS_APART: whether the values of a row lie apart. lies_at: where value i lies, counting row after row. */
 #define TALLY_IS_APART(work) (TALLY_IS_USER && (work)->inner > 1)
 TALLY_FN int64_t lies_at(const tally_segments_work *work, int64_t i) {
     if (!TALLY_IS_APART(work)) return i;
@@ -14,7 +14,7 @@ TALLY_FN int64_t lies_at(const tally_segments_work *work, int64_t i) {
     return (outer * work->length + (i - row * work->length)) * work->inner + (row - outer * work->inner);
 }
 
-/* Addresses are multiples of that. */
+/* A type of whose size all addresses are multiples. */
 #if TALLY_IS_STRUCTURE
 #define TALLY_PIECE TALLY_B
 #else
@@ -23,30 +23,30 @@ TALLY_FN int64_t lies_at(const tally_segments_work *work, int64_t i) {
 TALLY_FN int32_t values_are_dense(const tally_segments_work *work, const char *values, int64_t stride) {
     return stride == TALLY_BYTES && tally_source_of(values, stride, TALLY_BYTES).is_aligned && !TALLY_IS_APART(work);
 }
-/* Offsets are copied as they lie, if they lie at multiples of their size; others become places in the tile as they are
- * read. */
+/* Offsets are copied as they are if they lie at multiples of their size. Others are turned into places in the tile as
+ * they are read. */
 TALLY_FN int32_t ends_are_offsets(const tally_partition *partition, int64_t origin) {
     return partition->offsets != 0 && (uint64_t)partition->offsets % (uint64_t)partition->offset_bytes == 0 &&
            (partition->offset_bytes == 8 || origin <= INT32_MAX);
 }
 
-/* What the tile's boundaries say, and where it will lie. It is within the arrays, whatever the index says, so that
- * nothing else is ever read. */
+/* Works out what the tile has, and where it will lie. Whatever the index says, that is within the arrays: nothing else
+ * is ever read. */
 TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o) {
     const tally_partition *partition = &work->partition;
     const tally_boundary from = partition->boundaries[t], to = partition->boundaries[t + 1];
     const int64_t values = tally_apart(to.value, from.value), begun = tally_apart(to.segment, from.segment);
-    const int32_t ends_behind = begun > 0 && to.end > to.value; /* the last that begins in it does */
+    const int32_t ends_behind = begun > 0 && to.end > to.value; /* the last one that begins here does */
     const int64_t behind = ends_behind ? to.leaf * partition->leaf : 0;
     o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= partition->count &&
                  begun <= (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES && from.value >= 0 &&
                  values >= 0 && to.value <= work->partition.values && values <= values_capacity &&
                  values * partition->weight + begun * partition->offset_bytes <= values_capacity;
-    /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that.
-     */
+    /* The segment that runs into the tile must end in it or, if no segment begins in the tile, at its end or behind it.
+     * This is checked nowhere else. */
     o->is_good = o->is_good && from.end >= from.value && to.end >= to.value &&
                  (begun > 0 ? from.end <= to.value : from.end >= to.value) && behind >= 0 && behind <= values;
-    o->is_ready = 0; /* or it would say what it said of another tile */
+    o->is_ready = 0; /* in case this returns: the opening may have said so of another tile */
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->partition.values * TALLY_BYTES, from.value * TALLY_BYTES,
                            (int32_t)values * TALLY_BYTES, 0};
@@ -62,14 +62,13 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
     o->begun = (int32_t)begun;
     o->own = (int32_t)begun - ends_behind;
     o->run_at[0] = 0;
-    o->run_n[0] = from.place < 0 ? 0
-                                 : (int32_t)(begun > 0 ? tally_apart(from.end, from.value)
-                                                       : values); /* no place: of no segmentation, or none */
+    /* There is no place for nodes if no segment runs into the tile, or if segments are invalid. */
+    o->run_n[0] = from.place < 0 ? 0 : (int32_t)(begun > 0 ? tally_apart(from.end, from.value) : values);
     o->run_at[1] = (int32_t)(values - behind);
     o->run_n[1] = to.place < 0 ? 0 : (int32_t)behind;
     o->x = o->y = x;
-    o->x.buffer = o->y.buffer =
-        (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16); /* copies are faster so */
+    /* Copies are faster if both sides lie equally far behind the beginning of a cache line. */
+    o->x.buffer = o->y.buffer = (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16);
     if (TALLY_KERNEL_INPUTS == 2) {
         o->y.memory = work->y;
         o->y.buffer += (x.bytes + 31) / 16 * 16;
@@ -86,11 +85,11 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
     o->ends_come =
         o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_segment_ids) && tally_is_inside(&o->ends));
     o->x_at = o->x.buffer +
-              (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
+              (x_is_dense ? tally_skew(&o->x) : 0); /* values that threads copy one by one begin at a multiple of 16 */
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.buffer + (y_is_dense ? tally_skew(&o->y) : 0);
     o->ends_at = o->ends.buffer + (o->are_segment_ids ? tally_padded_bytes(&o->ends)
                                    : are_offsets      ? tally_skew(&o->ends)
-                                                      : 0); /* behind the segment ids */
+                                                      : 0); /* made of segment ids: behind these */
     o->are_wide = (are_offsets ? partition->offset_bytes : o->are_segment_ids ? partition->index_bytes : 0) == 8;
     o->is_ready = o->values_come && o->ends_come && !o->are_wide && !o->are_segment_ids;
     o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
@@ -100,8 +99,8 @@ TALLY_FN void begin_copies(char *buffer, tally_mbarrier *mbarrier, const opening
     const int32_t each = o->values_come ? tally_padded_bytes(&o->x) : 0,
                   other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_padded_bytes(&o->y) : 0;
     const int32_t ends = o->ends_come && o->ends.bytes > 0 ? tally_padded_bytes(&o->ends) : 0;
-    /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured.
-     */
+    /* If hardly anything is written, memory is faster when its cache evicts what was read first; else slower.
+     * Measured. */
     const int32_t stays = o->values < 16 * o->begun;
     if (each + other + ends == 0) {
         tally_mbarrier_arrive(mbarrier);

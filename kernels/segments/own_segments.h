@@ -12,29 +12,29 @@
 
 /* ---- leaf by leaf, by all warps ---- */
 
-/* Runs of leaves, each a lane's: those of lanes 0 and 1 cross the tile's boundaries; those of further lanes are
+/* Runs of leaves, one for each lane: those of lanes 0 and 1 cross the tile's boundaries; those of the other lanes are
  * segments of several leaves. */
 typedef struct runs_t {
-    int32_t at, n, until; /* the first value, values; leaves of this lane and the ones before it */
+    int32_t at, n, until; /* the first value; how many values; leaves of this lane and of those before it */
 } runs_t;
 TALLY_FN int32_t leaves_in(int32_t n) { return (n + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF; }
 
-/* The leaves of all runs in turn: those of boundaries go to memory, the others stay in the block. Where values are sums
- * of chunks already, these do. */
+/* Reduces the leaves of all runs, warps taking turns. Nodes of runs that cross boundaries go to memory, the others to
+ * `leaves`. chunks: if values were replaced by sums of chunks, the leaves are made of these. */
 TALLY_FN void put_runs(const tally_segments_work *work, const tile_t *tile, runs_t mine, node_t *leaves,
                        const chunks_t *chunks) {
     const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1),
                   of_boundaries = (int32_t)tally_shuffle((uint32_t)mine.until, boundary_runs - 1);
     TALLY_ROLLED
     for (int32_t k = TALLY_CONSUMER_WARPS - 1 - tally_warp(); k < all;
-         k += TALLY_CONSUMER_WARPS) { /* the last warps have least of what follows */
+         k += TALLY_CONSUMER_WARPS) { /* the last warps first: they have the least of what follows */
         const int32_t run = __builtin_popcount(tally_ballot(mine.until <= k)),
                       n = (int32_t)tally_shuffle((uint32_t)mine.n, run);
         const int32_t leaf = k - (int32_t)tally_shuffle((uint32_t)mine.until, run) + leaves_in(n),
                       skip = leaf * TALLY_DEVICE_LEAF;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)mine.at, run) + skip,
                       left = n - skip < TALLY_DEVICE_LEAF ? n - skip : TALLY_DEVICE_LEAF;
-        const opening_t *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
+        const opening_t *const o = tile->opening; /* loaded here, so that it takes no registers outside of the loop */
         const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;
         node_t node;
         if (TALLY_IN_CHUNKS && chunks != 0)
@@ -48,7 +48,7 @@ TALLY_FN void put_runs(const tally_segments_work *work, const tile_t *tile, runs
             leaves[k - of_boundaries] = node;
     }
 }
-/* The results of those that stay, a warp for each. */
+/* Makes results of the runs whose leaves stayed in the block, a warp for each. */
 TALLY_FN void close_runs(const tally_segments_work *work, const tile_t *tile, runs_t mine, uint32_t some,
                          const node_t *leaves) {
     const int32_t of_boundaries = (int32_t)tally_shuffle((uint32_t)mine.until, boundary_runs - 1);
@@ -56,8 +56,8 @@ TALLY_FN void close_runs(const tally_segments_work *work, const tile_t *tile, ru
         const int32_t run = __builtin_ffs((int32_t)some) - 1,
                       count = leaves_in((int32_t)tally_shuffle((uint32_t)mine.n, run));
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_boundaries;
-        if (k % TALLY_CONSUMER_WARPS != tally_warp()) continue; /* the same in all lanes */
-        /* copied by words: under a condition it would be by bytes */
+        if (k % TALLY_CONSUMER_WARPS != tally_warp()) continue; /* all lanes of a warp agree on that */
+        /* copied unconditionally, by words: under a condition it would be by bytes */
         const node_t leaf = leaves[begin + (tally_lane() < count ? tally_lane() : 0)], node = pair_lanes(leaf, count);
         if (tally_lane() == 0)
             tally_raise_flags(work->out.flags, put_result(work, tile->opening, run - boundary_runs, node));
@@ -70,24 +70,23 @@ TALLY_FN runs_t runs_of_boundaries(const opening_t *o) {
     if (lane < boundary_runs) mine.at = o->run_at[lane], mine.n = o->run_n[lane];
     return mine;
 }
-/* Whether the tile has so few segments that those of several leaves go leaf by leaf, too. */
+/* Whether the tile has so few segments that those of several leaves are shared out leaf by leaf, too. */
 TALLY_FN int32_t are_few(const tile_t *tile) { return tile->own <= TALLY_WARP - boundary_runs; }
-/* Leaves of runs over boundaries, and of these, which are closed at once: other warps need not wait for those that
- * close them. True: nothing else is left. */
+/* Reduces runs that cross boundaries and, if segments are few, those of several leaves, leaf by leaf. The warps that
+ * make results of these keep no other waiting. True: nothing else is left. */
 TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile, node_t *leaves) {
     const int32_t own = tally_lane() - boundary_runs;
     runs_t mine = runs_of_boundaries(tile->opening);
     if (are_few(tile)) {
         const span_t span = span_of(tile, own, own >= 0 && own < tile->own);
-        if (!tally_any(span.flags) && span.n > TALLY_DEVICE_LEAF)
-            mine.at = span.at,
-            mine.n = span.n; /* segments of no segmentation may overlap: there is no room for their leaves */
+        /* Invalid segments might overlap, and then have more leaves than there is room for. */
+        if (!tally_any(span.flags) && span.n > TALLY_DEVICE_LEAF) mine.at = span.at, mine.n = span.n;
     }
     if (!tally_any(mine.n > 0)) return tile->own == 0;
     const uint32_t some = tally_ballot(own >= 0 && mine.n > 0);
     mine.until = (int32_t)tally_sum_until((uint32_t)leaves_in(mine.n));
     put_runs(work, tile, mine, leaves, 0);
-    if (some == 0) return tile->own == 0; /* the same in all warps */
+    if (some == 0) return tile->own == 0; /* all warps agree on that */
     tally_consumer_barrier(TALLY_CONSUMERS);
     close_runs(work, tile, mine, some, leaves);
     return __builtin_popcount(some) == tile->own;
@@ -95,8 +94,8 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
 
 /* ---- segments of few values, each by a thread ---- */
 
-/* Up to TALLY_WARP segments from `first` on, one for each lane, where all have at most 4 values and the segmentation is
- * one there. False: nothing is done. */
+/* Reduces up to TALLY_WARP segments from `first` on, one by each lane, if all of them are valid and have at most 4
+ * values. False: nothing was done. */
 TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, int32_t first, int32_t count,
                           int32_t *flags) {
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);
@@ -116,7 +115,7 @@ TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, i
     return 1;
 }
 
-/* A segment of so many values at most is a thread's own, one value after the other. */
+/* Segments of at most so many values are reduced by one thread, value after value. */
 enum { alone_most = TALLY_IS_SORTED ? 8 : 4 };
 TALLY_FN int32_t take_alone(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span) {
     node_t node = nothing();
@@ -126,8 +125,8 @@ TALLY_FN int32_t take_alone(const tally_segments_work *work, const tile_t *tile,
 
 /* ---- segments of more than 64 values ---- */
 
-/* Segments of more than 64 values, those of `many` lanes, by the warp, one after the other; their nodes become results
- * together, as far as registers allow. */
+/* Reduces the segments of the lanes in `many`, which have more than 64 values, one after the other by the whole warp.
+ * Their results are made together, if nodes fit registers. */
 TALLY_FN int32_t take_each(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
     const int32_t later = sizeof(node_t) <= 24, is_mine = many >> tally_lane() & 1;
     node_t mine = nothing();
@@ -144,9 +143,9 @@ TALLY_FN int32_t take_each(const tally_segments_work *work, const tile_t *tile, 
 }
 
 #if TALLY_BY_LANES
-/* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that all work, and
- * that none has much more than 16 parts of the longest; the lane's has n values. Whose segment this lane's is, or -1;
- * those that are shared out are no longer in *some. */
+/* Assigns the lanes of a warp to segments of the lanes in *some, whose own has n values: 1 << *log_lanes lanes to each,
+ * so many that all work and that none has much more than 16 parts of the longest. Returns the lane whose segment this
+ * lane works on, or -1, and takes those that are assigned out of *some. */
 TALLY_FN int32_t share_lanes(uint32_t *some, int32_t n, int32_t *log_lanes) {
     enum { MOST = TALLY_PART <= 4 ? 4 : 16, EACH = 16 * TALLY_PART };
     const int32_t count = __builtin_popcount(*some), spare = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27;
@@ -164,7 +163,7 @@ TALLY_FN int32_t share_lanes(uint32_t *some, int32_t n, int32_t *log_lanes) {
     *log_lanes = log;
     return __builtin_ffs((int32_t)mine) - 1;
 }
-/* The same, some at once. */
+/* Reduces the segments of the lanes in `many`, several at once. */
 TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span,
                               uint32_t many) {
     int32_t flags = 0;
@@ -194,8 +193,7 @@ TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, 
 /* ---- segments that have waited ---- */
 
 #if TALLY_BY_LANES
-/* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than
- * 16. */
+/* Reduces up to TALLY_WARP listed segments. Lanes are shared out evenly: one each if there are more than 16. */
 TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
                              int32_t count) {
     const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
@@ -206,10 +204,10 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     return is_there && (lane & (lanes - 1)) == 0 ? put_result(work, tile->opening, i, node) : 0;
 }
 #else
-/* Segments that it takes for a thread for each to pay. */
+/* From so many segments on it pays to give each to one thread. */
 #define TALLY_COLUMNS_PAY 8
 
-/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. */
+/* Reduces up to TALLY_WARP listed segments of up to 64 values: each by a thread, or four at a time by 8 lanes each. */
 TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
                              int32_t count) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;

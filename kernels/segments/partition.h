@@ -22,11 +22,11 @@ enum {
     TALLY_TILE_BYTES = 28 << 10, /* three blocks of two buffers each fit a multiprocessor of sm_90 */
     TALLY_BOUNDARY_SLACK =
         1024,            /* bytes before its diagonal where a tile's boundary may be, if a segment begins there */
-    TALLY_END_BYTES = 4, /* of an end marker, at least */
+    TALLY_END_BYTES = 4, /* bytes of an end marker, at least */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_BOUNDARIES_BLOCK = 256, /* boundaries, lengths, and segment ids with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 16384,
-    TALLY_OFFSETS_BLOCK = 4096, /* that a plan checks */
+    TALLY_OFFSETS_BLOCK = 4096, /* offsets that a block checks for a plan */
     TALLY_SEGMENT_IDS_BLOCK = 65536,
     TALLY_SPAN_TILES =
         8 /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
@@ -35,18 +35,18 @@ enum {
  * each array begins and ends at a multiple of 16: a buffer. A block has TALLY_MOST_BUFFERS of them, to copy one tile
  * while it reduces another, or 1 where shared memory has no more. */
 #define TALLY_TILE_MOST(inputs) (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
-#define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values as far from one as in memory */
-#define TALLY_CHUNK_BYTES 112 /* that a thread adds up, of which few may be values (segments/chunks.h) */
+#define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values lie as far behind one as in memory */
+#define TALLY_CHUNK_BYTES 112 /* bytes of values that a thread adds up (segments/chunks.h) */
 #define TALLY_TILE_BUFFER(inputs)                                                               \
     ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_CHUNK_BYTES + \
       (TALLY_LINE_BYTES - 16) + TALLY_LINE_BYTES - 1) /                                         \
      TALLY_LINE_BYTES * TALLY_LINE_BYTES)
 enum {
     TALLY_MOST_BUFFERS = 2,
-    TALLY_CONSUMER_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
+    TALLY_CONSUMER_WARPS = 8, /* warps of a block that reduce tiles; one more warp brings them */
     TALLY_CONSUMERS = TALLY_CONSUMER_WARPS * TALLY_WARP,
     TALLY_SEGMENTS_BLOCK = TALLY_CONSUMERS + TALLY_WARP,
-    TALLY_FLAT_WARPS = 4, /* of a block of production/flat.h */
+    TALLY_FLAT_WARPS = 4, /* warps of a block of production/flat.h */
     TALLY_FLAT_THREADS = TALLY_FLAT_WARPS * TALLY_WARP
 };
 
@@ -55,7 +55,7 @@ TALLY_FN void tally_set_bit(uint32_t *word, int32_t bit) {
     tally_or32((int32_t *)(void *)word, (int32_t)((uint32_t)1 << bit));
 }
 TALLY_FN void tally_mark(uint32_t *marks, int64_t i) { tally_set_bit(marks + i / 32, (int32_t)(i % 32)); }
-/* Flags of what this lane has seen: a look spares most of the atomic operations. */
+/* Sets flags in memory. Looks first, which spares most of the atomic operations. */
 TALLY_FN void tally_raise_flags(int32_t *to, int32_t flags) {
     if (flags != 0 && (flags & ~tally_look32(to)) != 0) tally_or32(to, flags);
 }
@@ -86,7 +86,7 @@ TALLY_FN int64_t tally_first_with_id(const tally_partition *partition, int64_t s
     }
     return low;
 }
-/* Where a segment begins, of any segmentation: where it is asked for seldom. */
+/* Where a segment begins, for any segmentation. Slow: for rare use. */
 TALLY_FN int64_t tally_begin_of(const tally_partition *partition, int64_t s) {
     return partition->segment_ids == 0 ? tally_offset(partition, s)
                                        : tally_first_with_id(partition, s, 0, partition->values);
@@ -95,12 +95,12 @@ TALLY_FN int64_t tally_begin_of(const tally_partition *partition, int64_t s) {
 /* Bytes of memory that are wanted in shared memory, as far from a multiple of 16 there as here. */
 typedef struct tally_piece {
     const char *memory;
-    int64_t all, at;       /* bytes that the memory has, and before the first */
-    int32_t bytes, buffer; /* where in shared memory the 16 bytes begin that the first is among */
+    int64_t all, at;       /* bytes of the whole memory, and bytes before the piece */
+    int32_t bytes, buffer; /* how many bytes; where in shared memory the 16 bytes begin in which the first one lies */
 } tally_piece;
 TALLY_FN int32_t tally_skew(const tally_piece *p) { return (int32_t)((uint64_t)(p->memory + p->at) % 16); }
 TALLY_FN int32_t tally_padded_bytes(const tally_piece *p) { return (tally_skew(p) + p->bytes + 15) / 16 * 16; }
-/* Whether the 16 bytes around its ends are the memory's, too. */
+/* Whether the whole 16 bytes around both ends belong to the memory. */
 TALLY_FN int32_t tally_is_inside(const tally_piece *p) {
     return p->at >= tally_skew(p) && p->all - p->at >= tally_padded_bytes(p) - tally_skew(p);
 }
@@ -128,17 +128,17 @@ TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t
     }
 }
 
-/* A place in a tile in 32 bits: of one far behind it the largest, of one before it a negative one, -1 of the one
+/* A place in a tile in 32 bits. Far behind the tile it is the largest number; before the tile it is negative, -1 just
  * before. */
 TALLY_FN int32_t tally_place_of(int64_t at) { return at < -1 ? -2 : at > INT32_MAX ? INT32_MAX : (int32_t)at; }
 
-/* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of no segmentation it is any
+/* The position of segment s, which begins at value `begin`; `origin` is offset 0. If segments are invalid, it is any
  * number. */
 TALLY_FN int64_t tally_position(const tally_partition *partition, int64_t origin, int64_t s, int64_t begin) {
     return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)partition->weight +
                      (uint64_t)s * (uint64_t)partition->end_weight);
 }
-/* log2 of the bytes of a leaf, of both inputs: of structs a power of two is reckoned. */
+/* log2 of the bytes of a leaf of all inputs; the size of a struct counts as rounded up to a power of two. */
 TALLY_FN int32_t tally_leaf_shift(const tally_partition *partition) {
     return 32 - __builtin_clz((uint32_t)(partition->leaf * partition->weight - 1));
 }

@@ -6,24 +6,24 @@
 
 #include "segments/partition.h"
 
-/* The position of segment s, if it begins at value i, and of value i that is its own. */
+/* The position of segment s that begins at value i; and of value i of segment s. */
 TALLY_FN int64_t tally_segment_id_position(const tally_partition *partition, int64_t i, int64_t s) {
     return tally_position(partition, 0, s, i);
 }
 
-/* What is sought among values: the first at a position, or the first whose segment id is a segment or behind it. */
+/* What is sought: the first value at a position or behind it, or the first with such a segment id or a larger one. */
 typedef struct tally_sought {
-    int64_t position, segment_id; /* one of them, the other is INT64_MAX */
+    int64_t position, segment_id; /* one of the two; the other is INT64_MAX */
 } tally_sought;
 TALLY_FN int32_t tally_is_found(const tally_partition *partition, const tally_sought *sought, int64_t i,
                                 int64_t segment_id) {
     return segment_id >= sought->segment_id || tally_segment_id_position(partition, i, segment_id) >= sought->position;
 }
-/* Between which values the first lies: `high`, or one from `low` on. */
+/* Where that value is: from `low` to `high`. */
 typedef struct tally_between {
     int64_t low, high;
 } tally_between;
-/* Narrowed by a warp, which asks for 32 at once, until it is no wider than `width`. */
+/* Narrows the range to `width`. A warp looks at 32 values at once. */
 TALLY_FN tally_between tally_narrow_segment_ids(const tally_partition *partition, tally_sought sought, tally_between b,
                                                 int64_t width) {
     while (b.high - b.low > width) {
@@ -37,15 +37,15 @@ TALLY_FN tally_between tally_narrow_segment_ids(const tally_partition *partition
     }
     return b;
 }
-/* Between which values the segment of the one before `at` begins, or, `behind`, a constant, ends: asked for at powers
- * of two from there. */
+/* Finds a range in which the segment of the value before `at` begins or, if `behind`, a constant, ends. The lanes look
+ * at distances that are powers of two. */
 TALLY_FN tally_between tally_reach_segment_ids(const tally_partition *partition, tally_sought boundary, int64_t at,
                                                int64_t values, const int32_t behind) {
     const int64_t far = (int64_t)1 << tally_lane(), here = behind ? at + far - 1 : at - far;
     const int32_t is_there = here >= 0 && here < values,
                   is_found =
                       is_there ? tally_is_found(partition, &boundary, here, tally_segment_id(partition, here)) : behind;
-    const uint32_t out = tally_ballot(behind ? is_found : !is_found); /* of its segment no more */
+    const uint32_t out = tally_ballot(behind ? is_found : !is_found); /* no longer of that segment */
     const int32_t reached = out == 0 ? TALLY_WARP : __builtin_ffs((int32_t)out) - 1;
     const int64_t within = ((int64_t)1 << reached) / 2, beyond = out == 0 ? INT64_MAX / 2 : (int64_t)1 << reached;
     tally_between b = {at - beyond + 1, at - within};
@@ -57,11 +57,11 @@ TALLY_FN tally_between tally_reach_segment_ids(const tally_partition *partition,
 }
 
 enum { TALLY_SEGMENT_ID_SAMPLES = 4 * TALLY_BOUNDARIES_BLOCK };
-/* The values that a block's boundaries are among, and the segments that run over its first and over its last. */
+/* The values among which a block's boundaries are, and the segments that cross the first and the last boundary. */
 typedef struct tally_segment_ids_shared {
-    int64_t at[2];      /* the first at the block's first boundary, and at the first boundary that is not the block's */
-    int64_t before[2];  /* segment ids of the values before these */
-    int64_t begin, end; /* where the segment of the first of these begins, and that of the other ends */
+    int64_t at[2];      /* the first value at the block's first boundary, and at the first boundary of the next block */
+    int64_t before[2];  /* the segment ids of the values before these */
+    int64_t begin, end; /* where the segment of the first of these values begins, and where that of the other ends */
     int64_t sampled[TALLY_SEGMENT_ID_SAMPLES]; /* segment ids, equally far apart */
 } tally_segment_ids_shared;
 typedef struct tally_segment_ids_view {
@@ -70,8 +70,8 @@ typedef struct tally_segment_ids_view {
     int32_t count;
 } tally_segment_ids_view;
 
-/* Between which of the block's values the first lies: between two samples that follow one another, the one from
- * `behind` on the latter. By one thread. */
+/* The range between two consecutive samples in which the sought value lies; `behind` is the number of the second
+ * sample. For one thread. */
 typedef struct tally_near {
     tally_between values;
     int32_t behind;
@@ -92,7 +92,7 @@ TALLY_FN tally_near tally_between_samples(const tally_partition *partition, cons
                              before};
     return near;
 }
-/* The first of these, by steps that grow from a guess until it lies between two of them; and by bisection. */
+/* Finds the sought value: steps grow from a guess until it lies between two of them, then by bisection. */
 TALLY_FN int64_t tally_search_from(const tally_partition *partition, tally_sought sought, tally_between b,
                                    int64_t guess) {
     for (int64_t by = 1, next = guess, was = -1; b.low < b.high; by *= 2) {
@@ -102,19 +102,19 @@ TALLY_FN int64_t tally_search_from(const tally_partition *partition, tally_sough
             b.high = at;
         else
             b.low = at + 1;
-        if (was >= 0 && was != found) next = -1; /* it is between the last two */
+        if (was >= 0 && was != found) next = -1; /* it lies between the last two */
         if (next >= 0) next = found ? at - by : at + by;
         was = found;
     }
     return b.low;
 }
-/* The first of a segment id, or behind it, thought to be near `guess`. */
+/* Finds the first value with this segment id or a larger one, probably near `guess`. */
 TALLY_FN int64_t tally_seek_segment_id(const tally_partition *partition, const tally_segment_ids_view *view,
                                        int64_t segment_id, int64_t guess) {
     const tally_sought sought = {INT64_MAX, segment_id};
     return tally_search_from(partition, sought, tally_between_samples(partition, view, sought).values, guess);
 }
-/* The first at a position, or behind it: the positions of samples say where about. */
+/* Finds the first value at a position or behind it. The positions of samples say where to begin. */
 TALLY_FN int64_t tally_seek_position(const tally_partition *partition, const tally_segment_ids_view *view,
                                      int64_t position) {
     const tally_segment_ids_shared *shared = view->shared;
@@ -132,16 +132,17 @@ TALLY_FN int64_t tally_seek_position(const tally_partition *partition, const tal
     return tally_search_from(partition, sought, b, guess);
 }
 
-/* The boundary at a position: where a segment begins there or a little before, or else in the one that runs over it. */
+/* The boundary of tiles at a position: where a segment begins there or a little before, or else within the segment that
+ * crosses it. */
 TALLY_FN tally_boundary tally_segment_id_boundary(const tally_partition *partition, const tally_segment_ids_view *view,
                                                   int64_t position) {
     const tally_segment_ids_shared *shared = view->shared;
     const int64_t i = tally_seek_position(partition, view, position),
                   segment_id = i < partition->values ? tally_segment_id(partition, i) : partition->count;
-    const int64_t before = i > 0 ? tally_segment_id(partition, i - 1) : -1; /* its segment id */
+    const int64_t before = i > 0 ? tally_segment_id(partition, i - 1) : -1; /* the segment id of the value before */
     const int64_t next = tally_further(before, 1),
                   into_gap = tally_apart(position, tally_segment_id_position(partition, i, next));
-    if (segment_id > before && into_gap >= 0) { /* empty ones, and the segment id, begin at value i */
+    if (segment_id > before && into_gap >= 0) { /* empty segments, and `segment_id`, begin at value i */
         const int64_t last = tally_further(next, into_gap / partition->end_weight),
                       s = last < segment_id ? last : segment_id;
         const tally_boundary boundary = {s, i, i, 0, -1};
@@ -162,7 +163,7 @@ TALLY_FN tally_boundary tally_segment_id_boundary(const tally_partition *partiti
     return boundary;
 }
 
-/* What the block's first two warps find for all its boundaries, which begin at one position and end before another. */
+/* The first two warps find, for all boundaries of the block, what tally_segment_ids_shared has but the samples. */
 TALLY_FN void tally_view_segment_ids(const tally_partition *partition, tally_segment_ids_shared *shared,
                                      int64_t position) {
     const int32_t which = tally_warp();
@@ -179,7 +180,7 @@ TALLY_FN void tally_view_segment_ids(const tally_partition *partition, tally_seg
     shared->before[which] = before;
     *(which == 0 ? &shared->begin : &shared->end) = found;
 }
-/* Samples of the segment ids between, by all threads. */
+/* Takes samples of the segment ids in between, by all threads. */
 TALLY_FN tally_segment_ids_view tally_sample_segment_ids(const tally_partition *partition,
                                                          tally_segment_ids_shared *shared) {
     const int64_t width = shared->at[1] > shared->at[0] ? shared->at[1] - shared->at[0] : 0,

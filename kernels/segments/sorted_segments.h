@@ -1,6 +1,6 @@
-/* The segments that are a tile's own, sorted by length for the whole block: where a value costs so much that a warp had
- * better have segments of about one length (TALLY_IS_SORTED). Gives begin_lists and take_own, as
- * segments/listed_segments.h for all others. */
+/* Reduces the segments within a tile, sorted by length for the whole block: for operators by which a value costs so
+ * much that all segments of a warp should have about the same length (TALLY_IS_SORTED). Gives begin_lists and take_own;
+ * for other operators segments/listed_segments.h does. */
 #ifndef TALLY_SORTED_SEGMENTS_H
 #define TALLY_SORTED_SEGMENTS_H
 
@@ -8,27 +8,26 @@
 
 #if TALLY_IS_SORTED
 
-/* Whether the lane's segment waits: all of more values than a thread takes one by one, and all that are not empty where
- * few of the warp's are as short. How many can wait follows from it (production/segments.h). */
+/* Whether the lane's segment waits. Those do that have more values than one thread takes; and if only few segments of
+ * the warp are that short, all that are not empty. segments/tile_sizes.h reckons from this how many can wait. */
 TALLY_FN int32_t segment_waits(const tile_t *tile, span_t span) {
     const int32_t few =
         tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= alone_most)) < 5;
     return span.n > (few ? 0 : alone_most) && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
 }
 
-/* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL
- * values. */
+/* The class of a length: below TALLY_WARP, and from long_length on for more than TALLY_DEVICE_SMALL values. */
 enum { long_length = 16 };
 TALLY_FN int32_t length_of(int32_t n) {
     const int32_t some = (n - 1) / 4, many = 15 + (n - 1) / 64;
     return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
 }
 
-/* What each warp has of so many. */
+/* How many of `count` each warp gets. */
 TALLY_FN int32_t share_of(int32_t count) { return (count + TALLY_CONSUMER_WARPS - 1) / TALLY_CONSUMER_WARPS; }
 
-/* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones
- * at once. */
+/* Reduces this warp's share of the `count` listed segments, the first `longs` of which have more than 64 values. Of
+ * long ones it takes few at a time. */
 TALLY_FN int32_t take_all_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
                                  int32_t longs, int32_t count) {
     const int32_t share = share_of(longs), each = share < 4 ? share : 4, other = share_of(count - longs);
@@ -65,17 +64,18 @@ TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *til
     }
     if (found > capacity && lane == 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS); /* they overlap */
     tally_consumer_barrier(TALLY_CONSUMERS);
-    if (tally_warp() == TALLY_CONSUMER_WARPS - 1) clear_waiting(waiting); /* for the next tile */
+    if (tally_warp() == TALLY_CONSUMER_WARPS - 1) clear_waiting(waiting); /* empty for the next tile */
     return take_all_listed(work, tile, list, longs, count);
 }
 TALLY_FN void begin_lists(shared_t *its) { clear_waiting(&its->waiting); }
 
-/* In iterations of TALLY_WARP segments for each warp; then those that wait. Gives status flags. */
+/* Reduces all segments within the tile: short ones in iterations of TALLY_WARP for each warp, then those that wait.
+ * Returns status flags. */
 TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, shared_t *its, all_shared_t *all) {
     const int32_t own = tile->own;
     waiting_t *const waiting = &its->waiting;
     int32_t flags = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
-    if (own == 0) return 0; /* the same in all threads */
+    if (own == 0) return 0; /* all threads agree on that */
     const iterations_t iterations = iterations_of(own);
     for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;

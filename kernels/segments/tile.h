@@ -26,7 +26,7 @@ TALLY_FN void *place_of(char *results, int32_t i, const int32_t size) {
 TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t s, int32_t i, node_t node) {
 #if TALLY_IS_PLAIN
     if (is_put_plainly(work->digits, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), node))
-        return 0; /* as a rule */
+        return 0; /* which it mostly is */
 #endif
     result_t result;
     int32_t flags = finalize(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
@@ -55,54 +55,54 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
 
 /* ---- a tile ---- */
 
-/* Segments that wait for others of about their length, by numbers that say how long they are (segments/own_segments.h).
+/* Segments that wait for others of about their length: how many of each class of length (segments/sorted_segments.h).
  */
 typedef struct waiting_t {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
 } waiting_t;
-/* Runs of leaves over the tile's boundaries: the end of a segment that began before it, and the beginning of one that
- * ends behind it. */
+/* Parts of segments that cross the tile's boundaries: the end of one that began before it, and the beginning of one
+ * that ends behind it. */
 enum { boundary_runs = 2 };
-/* What the warp that brings tiles has found about one, for the consumers: first what this asks of every tile. */
+/* What the producer has found out about a tile, for the consumers. What they need for every tile comes first. */
 typedef struct opening_t {
-    int32_t is_ready, is_dense;                          /* all comes as it is taken; values of x lie side by side */
-    int32_t values, own;                                 /* values; segments that begin and end in it */
-    int32_t x_at, y_at, ends_at;                         /* where they will lie in shared memory */
-    uint32_t origin;                                     /* as a tile has it */
-    int32_t run_at[boundary_runs], run_n[boundary_runs]; /* first value and values of each run */
-    char *results;                                       /* of its segments */
+    int32_t is_ready, is_dense;  /* copies bring all as it is needed; values of x lie side by side */
+    int32_t values, own;         /* values of the tile; segments that begin and end in it */
+    int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
+    uint32_t origin;             /* see tile_t */
+    int32_t run_at[boundary_runs], run_n[boundary_runs]; /* of the parts that cross: the first value, and how many */
+    char *results;                                       /* of the segments that begin in the tile */
     tally_boundary from;
     int64_t to_place;
     tally_piece x, y, ends;
-    int32_t begun;                     /* segments that begin in it: one end more comes, or is made */
-    int32_t are_segment_ids, are_wide; /* segment ids come in place of ends; 8 bytes each: what comes becomes places */
-    int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
+    int32_t begun;                  /* segments that begin in the tile; there is one end more */
+    int32_t are_segment_ids;        /* these are copied, and ends are made of them */
+    int32_t are_wide;               /* entries that are copied have 8 bytes */
+    int32_t is_good;                /* the boundaries can be those of a tile */
+    int32_t values_come, ends_come; /* one thread can have them copied */
 } opening_t;
 
 typedef struct shared_t {
-    int32_t is_none;           /* there is no tile any more, and no opening */
-    int32_t iteration;         /* which one of the block's it is: here, so that the consumers need no register for it */
-    tally_mbarrier come, left; /* it has been copied; the consumers' warps are done with it */
+    int32_t is_none;   /* there are no more tiles */
+    int32_t iteration; /* its number among those of the block: here, so that consumers need no register for it */
+    tally_mbarrier come, left; /* arrived at when it is copied; when the warps of consumers are done with it */
 #if TALLY_IS_SORTED
     waiting_t waiting;
 #endif
     node_t leaves[most_leaves];
 } shared_t;
 
-/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up chunks,
- * before all have come to that tile: one list will do. */
+/* What a block has of its tiles. Warps are at most a tile apart, and none lists segments or adds up chunks of a tile
+ * before all have come to it: so there is one list for all tiles. */
 typedef struct all_shared_t {
-    opening_t openings[2 * TALLY_MOST_BUFFERS]; /* of tiles in turn: the next is written while the block has
-                                                          those of all buffers */
+    opening_t openings[2 * TALLY_MOST_BUFFERS]; /* in turn: the next is written while all buffers are in use */
     shared_t of[TALLY_MOST_BUFFERS];
-    int32_t flags; /* that all blocks have */
+    int32_t flags; /* status flags */
     uint16_t list[list_capacity];
 #if TALLY_IN_CHUNKS
     in_chunks_t in_chunks;
 #endif
 } all_shared_t;
-/* The tile of iteration number `iteration` of a block goes where the one `buffers` before it was, which is 1 or 2, and
- * there it is the phase-th. */
+/* Buffers, 1 or 2, take tiles in turn: which one an iteration uses, and how often that was used before. */
 TALLY_FN int32_t buffer_of(const tally_partition *partition, int32_t iteration) {
     return iteration & partition->log_buffers;
 }
@@ -120,12 +120,13 @@ typedef struct tile_t {
     const opening_t *opening;
     int32_t values, own;
     const TALLY_T *x, *y;
-    const int32_t *
-        ends; /* less `origin`: where its own segments begin, and where the last ends, from the tile's first value on */
+    const int32_t
+        *ends; /* where segments begin, and where the last one ends, plus `origin`; 0 is the tile's first value */
     uint32_t origin;
 } tile_t;
 
-/* Place i of the tile's ends; more than its values: behind it, or of what is no segmentation. */
+/* Place i of the tile's ends. If it is larger than the number of values, it lies behind the tile, or the segments are
+ * invalid. */
 TALLY_FN uint32_t end_of(const tile_t *tile, int32_t i) { return (uint32_t)tile->ends[i] - tile->origin; }
 
 /* A segment within the tile. */
@@ -133,7 +134,7 @@ typedef struct span_t {
     int32_t at, n, flags;
 } span_t;
 
-/* Segment i of the tile's own, of no values where the segmentation is none; of none where there is no such segment. */
+/* Segment i of the tile. It has no values if there is no such segment, or with a status flag if it is invalid. */
 TALLY_FN span_t span_of(const tile_t *tile, int32_t i, int32_t is_there) {
     span_t none = {0, 0, 0}, span = none;
     uint32_t at = 0, end = 0;
@@ -147,15 +148,15 @@ TALLY_FN span_t span_of(const tile_t *tile, int32_t i, int32_t is_there) {
     return span;
 }
 
-/* Writes the result of segment i of the tile's, and gives its status flags. */
+/* Writes the result of segment i of the tile, and returns its status flags. */
 TALLY_FN int32_t put_result(const tally_segments_work *work, const opening_t *o, int32_t i, node_t node) {
     return put_at(work, o->results, o->from.segment, i, node);
 }
 
 /* ---- what warps share out ---- */
 
-/* A warp's first segment of each iteration is TALLY_CONSUMERS behind that of the iteration before, and its lanes' are
- * `apart`: where there are few, warps take them one by one. */
+/* How warps share out segments: `first` is that of a warp's first lane; the next lane's is `apart` further, and the
+ * next iteration's TALLY_CONSUMERS. If there are few, consecutive segments go to different warps. */
 #define TALLY_FEW_OWN (TALLY_CONSUMERS / 2)
 typedef struct iterations_t {
     int32_t first, apart;
@@ -165,7 +166,7 @@ TALLY_FN iterations_t iterations_of(int32_t own) {
     return own <= TALLY_FEW_OWN ? few : many;
 }
 
-/* Puts the lanes' i, if they are wanted, behind the `count` that the warp has in its list. */
+/* Appends i of the lanes that want it to the warp's list, which has `count` entries. */
 TALLY_FN void put_in_list(uint16_t *list, int32_t *count, int32_t is_wanted, int32_t i, int32_t lane) {
     const uint32_t wanted = tally_ballot(is_wanted);
     if (is_wanted) list[*count + __builtin_popcount(wanted & (((uint32_t)1 << lane) - 1))] = (uint16_t)i;

@@ -15,8 +15,8 @@ TALLY_FN int32_t is_for_chunks(const tile_t *tile) {
     const int32_t own = tile->own;
     return (own >= least_in_chunks || own < few_in_chunks) && own <= most_in_chunks && tile->values > 4 * own;
 }
-/* All that the tile has, by chunks; adds to *flags; false, if its values are too far apart: it has lost them.
- */
+/* Reduces all segments of the tile by chunks, and adds status flags to *flags. False: its values are too far apart, and
+ * were overwritten. */
 TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *flags) {
     const int32_t warp = tally_warp(), lane = tally_lane(), before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
     const int32_t count = (before + tile->values + chunk_values - 1) / chunk_values;
@@ -43,7 +43,7 @@ TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile
     if (TALLY_HEADS_BESIDE && tally_thread() == 0) in->count = count;
     chunks.range.most = tally_warp_max(lane < TALLY_CONSUMER_WARPS ? in->most[lane] : 0);
     chunks.range.least = tally_warp_min(lane < TALLY_CONSUMER_WARPS ? in->least[lane] : UINT32_MAX);
-    if (!meet_exactly(&chunks, log_in_tile(tile->values))) { /* the same in all threads */
+    if (!meet_exactly(&chunks, log_in_tile(tile->values))) { /* all threads agree on that */
         const int32_t high = high_of(chunks.range) + guess_above;
         if (TALLY_IS_ANCHORED && tally_thread() == 0 && is_finite(chunks.range))
             in->high = high < most_guessed ? high : most_guessed; /* for the next tile */

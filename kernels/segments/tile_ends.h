@@ -10,8 +10,8 @@ TALLY_FN void copy_ends(const tally_segments_work *work, const opening_t *o, cha
     const tally_partition *partition = &work->partition;
     int32_t *places = (int32_t *)(void *)(shared + o->ends.buffer);
     if (o->are_segment_ids || ends_are_offsets(partition, o->from.value))
-        tally_copy_piece(&o->ends, shared, 4, TALLY_CONSUMERS); /* 8 bytes are two of 4 */
-    else if (partition->offsets == 0) {                         /* of rows */
+        tally_copy_piece(&o->ends, shared, 4, TALLY_CONSUMERS); /* an entry of 8 bytes counts as two of 4 */
+    else if (partition->offsets == 0) {                         /* rows */
         const int64_t before = tally_apart(o->from.segment * partition->row, o->from.value);
         for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_CONSUMERS)
             places[i] = tally_place_of(before + i * partition->row);
@@ -22,8 +22,8 @@ TALLY_FN void copy_ends(const tally_segments_work *work, const opening_t *o, cha
     }
 }
 
-/* Entries of 8 bytes become their distances from `origin`, which take the first half of their space. All are read
- * before any is overwritten, as those lie before what is still to be read. */
+/* Replaces entries of 8 bytes by their distances from `origin`, in 4 bytes each, in the first half of their space. A
+ * round is read by all threads before any of it is overwritten; rounds still to be read lie behind that. */
 TALLY_FN void narrow_entries(char *entries, int32_t count, int64_t origin) {
     enum { EACH = 4 };
     TALLY_ROLLED
@@ -46,8 +46,8 @@ TALLY_FN void narrow_entries(char *entries, int32_t count, int64_t origin) {
 
 /* ---- segment ids ---- */
 
-/* A row at an end: what is before `begin` is of the segment that began before the tile, and none begins from `until`
- * on. */
+/* Four ids in the tile's first or last row. Places before `begin` count as those of the segment before the tile; from
+ * `until` on no segment begins. */
 TALLY_FN tally_four_segment_ids segment_ids_at_end(const uint32_t *here, int32_t i, int32_t begin, int32_t until,
                                                    uint32_t segment) {
     tally_four_segment_ids segment_ids;
@@ -57,7 +57,8 @@ TALLY_FN tally_four_segment_ids segment_ids_at_end(const uint32_t *here, int32_t
         segment_ids.w[k] = i + k >= begin && i + k < until ? here[i + k] : TALLY_LEFT_OF(&segment_ids, k);
     return segment_ids;
 }
-/* The places of lanes that have many, one lane's after the other's; where a lane has, it has none any more. */
+/* Writes the places of lanes that have many to write, one lane's after the other's by the whole warp. Such a lane then
+ * has none left. */
 TALLY_FN void place_gaps(int32_t *places, tally_four_segment_ids *segment_ids, int32_t at) {
     enum { MANY = 16, LAST = TALLY_SEGMENT_IDS_EACH - 1 };
     for (uint32_t some = tally_ballot(segment_ids->w[LAST] - segment_ids->left > MANY); some != 0; some &= some - 1) {
@@ -71,26 +72,26 @@ TALLY_FN void place_gaps(int32_t *places, tally_four_segment_ids *segment_ids, i
         if (tally_lane() == lane) segment_ids->left = segment_ids->w[LAST];
     }
 }
-/* A lane's four, the first of which is value `at`. True: no segmentation. */
+/* Writes the places for a lane's four ids, the first of which is that of value `at`. True: the ids are invalid. */
 TALLY_FN int32_t place_four(int32_t *places, tally_four_segment_ids segment_ids, int32_t at, uint32_t segment,
                             uint32_t begun) {
     segment_ids.left -= segment;
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++)
-        segment_ids.w[k] -= segment; /* -1 of the one that began before */
+        segment_ids.w[k] -= segment; /* -1: the segment that began before the tile */
     int32_t fits = segment_ids.left + 1 <= begun && segment_ids.w[TALLY_SEGMENT_IDS_EACH - 1] + 1 <= begun;
     if (!tally_any(tally_segment_ids_step(&segment_ids) > 1 || !fits)) {
         tally_put_stepping(places, &segment_ids, at);
         return 0;
     }
     fits = fits && tally_segment_ids_rise(&segment_ids, begun);
-    if (!fits) segment_ids.left = segment_ids.w[TALLY_SEGMENT_IDS_EACH - 1] = 0; /* nothing is written */
+    if (!fits) segment_ids.left = segment_ids.w[TALLY_SEGMENT_IDS_EACH - 1] = 0; /* so that nothing is written */
     place_gaps(places, &segment_ids, at);
     tally_put_rising(places, &segment_ids, at);
     return !fits;
 }
-/* A warp's rows; true: no segmentation. Rows that go on with the segment of the row before, as many do, are left at
- * once. */
+/* Writes the places for all rows of a warp. Many rows only continue the segment before them, and are skipped at once.
+ * True: the ids are invalid. */
 TALLY_FN int32_t place_rows(const opening_t *o, const uint32_t *here, int32_t *places, int32_t begin,
                             uint32_t segment) {
     const int32_t until = begin + o->values;
@@ -111,8 +112,8 @@ TALLY_FN int32_t place_rows(const opening_t *o, const uint32_t *here, int32_t *p
     }
     return is_bad;
 }
-/* Places behind the last segment that has values: they are the tile's end. By one warp, which looks whether anything
- * runs into the first segment of all, too. */
+/* Writes the places behind the last segment that has values: the end of the tile. Also checks that nothing comes before
+ * the first segment of all. For one warp. */
 TALLY_FN int32_t place_rest(const opening_t *o, const uint32_t *its, int32_t *places, uint32_t segment) {
     int32_t last = -1, is_bad = 0;
     if (o->values > 0) {
