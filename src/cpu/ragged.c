@@ -224,11 +224,14 @@ static int64_t rows_piece(const job *j, int64_t p) {
 }
 
 static void take_rows(job *j, int64_t from, int64_t to) {
+    const int64_t length = j->segments->length;
+    const tally__index_bits bits = {.steps = (uint64_t)length};
     int64_t offsets[TALLY_RESULT_BATCH + 1];
     for (int64_t s = from; s < to; s += TALLY_RESULT_BATCH) {
         int64_t count = to - s < TALLY_RESULT_BATCH ? to - s : TALLY_RESULT_BATCH;
-        for (int64_t i = 0; i <= count; i++) offsets[i] = (s + i) * j->segments->length;
-        take_made(j, s, offsets, count);
+        uint64_t at = (uint64_t)(s * length); /* no products: there are no vectors of them */
+        for (int64_t i = 0; i <= count; i++, at += (uint64_t)length) offsets[i] = (int64_t)at;
+        take_batch(j, s, offsets, count, bits);
     }
 }
 
