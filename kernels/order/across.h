@@ -1,5 +1,5 @@
-/* What a thread has of TALLY_ACROSS results side by side: their nodes and, of operators with a second pass, what that
- * aims at. For the operator of accumulators/records.h; TALLY_ACROSS is defined before. */
+/* What a thread keeps of TALLY_ACROSS results side by side: their nodes and, for operators with a second pass, their
+ * aims. For the operator of accumulators/records.h. TALLY_ACROSS must be defined before. */
 #ifndef TALLY_ACROSS_H
 #define TALLY_ACROSS_H
 

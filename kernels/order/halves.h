@@ -23,7 +23,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
     return a;
 }
 
-/* A column of this lane with one of another; `is_upper`: this lane's is the later. */
+/* Combines a column of this lane with one of another. is_upper: this lane's is the later one. */
 TALLY_FN TALLY_RECORD TALLY_NAME(meet_lane)(TALLY_RECORD mine, TALLY_RECORD theirs, int32_t is_upper) {
     if (TALLY_IS_USER) {
         TALLY_RECORD early = is_upper ? theirs : mine, late = is_upper ? mine : theirs;
@@ -32,9 +32,9 @@ TALLY_FN TALLY_RECORD TALLY_NAME(meet_lane)(TALLY_RECORD mine, TALLY_RECORD thei
         return TALLY_COMBINE(mine, theirs);
 }
 
-/* As long as lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the
- * columns, the other the upper. Those halves are combined last, across the same lanes. `lanes`, a constant, is at least
- * the columns of one. */
+/* While lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the columns,
+ * the other the upper half. These halves are combined last, across the same lanes. lanes: a constant, not less than the
+ * columns of a lane. */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_lanes)(const TALLY_RECORD *columns, const int32_t lanes) {
     TALLY_RECORD a[TALLY_HELD];
     int32_t held = TALLY_HELD;
@@ -63,7 +63,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_lanes)(const TALLY_RECORD *columns, const 
 TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
     return TALLY_NAME(fold_lanes)(columns, TALLY_WARP);
 }
-/* Lane l has columns l, l + TALLY_WARP, ... */
+/* The fold if lane l has columns l, l + TALLY_WARP, ... */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
     TALLY_RECORD a[TALLY_HELD];
     TALLY_UNROLL
@@ -78,7 +78,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
     return a[0];
 }
-/* A leaf of 8 columns: one in each lane (lanes with the same number modulo 8 have the same). */
+/* The fold of a leaf of 8 columns, one in each lane. Lanes whose numbers are the same modulo 8 have the same column. */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_small)(TALLY_RECORD a) {
     TALLY_UNROLL
     for (int32_t mask = 4; mask > 0; mask /= 2)

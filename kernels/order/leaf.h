@@ -16,17 +16,17 @@ enum { TALLY_WARPS = 8, TALLY_BLOCK_THREADS = TALLY_WARPS * TALLY_WARP };
 #define TALLY_DEVICE_SMALL 64 /* a leaf of at most so many values has few columns: */
 #define TALLY_DEVICE_SMALL_COLUMNS 8
 
-/* What cannot be read 16 bytes at a time passes through here, one stripe of each warp at a time. */
+/* Values that cannot be read 16 bytes at a time pass through here, a stripe of each warp at a time. */
 typedef struct tally_stage {
     tally_quad quads[TALLY_WARPS][TALLY_WARP];
 } tally_stage;
 
-/* One input, as it lies. */
+/* An input, and how it lies. */
 typedef struct tally_source {
     const char *values;
     int64_t stride;
-    int32_t is_packed;  /* side by side, the first at a multiple of 16 bytes */
-    int32_t is_aligned; /* each value at a multiple of its size's lowest bit */
+    int32_t is_packed;  /* values lie side by side, the first at a multiple of 16 bytes */
+    int32_t is_aligned; /* each value lies at a multiple of its size, or of a struct's lowest bit */
 } tally_source;
 TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_t bytes) {
     tally_source s;
@@ -38,7 +38,7 @@ TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_
 }
 #endif
 
-/* The bytes that a value counts as: a struct's are rounded up to a power of two. */
+/* The bytes that a value counts for: the size of a struct is rounded up to a power of two. */
 #define TALLY_SLOT           \
     (TALLY_BYTES > 32   ? 64 \
      : TALLY_BYTES > 16 ? 32 \
@@ -50,13 +50,13 @@ TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_
 #define TALLY_DEVICE_COLUMNS (TALLY_STRIPE_BYTES / TALLY_SLOT)
 #define TALLY_DEVICE_LEAF (TALLY_DEVICE_STRIPES * TALLY_DEVICE_COLUMNS)
 #if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
-/* The lane's part of one stripe. */
+/* A lane's part of a stripe. */
 typedef struct part_t {
     TALLY_T v[TALLY_PART];
 } part_t;
 
-/* Value v of a part's bits. Of narrow types by shifts: a GPU's compiler makes one instruction of that, and several of
- * bytes in memory. */
+/* Value v of a part. Narrow types by shifts, of which a GPU's compiler makes one instruction; of bytes in memory it
+ * makes several. */
 TALLY_FN TALLY_T value_of_part(const tally_quad *quad, int32_t v) {
     TALLY_T value;
 #if TALLY_BYTES <= 2 && !TALLY_IS_STRUCTURE
@@ -68,7 +68,7 @@ TALLY_FN TALLY_T value_of_part(const tally_quad *quad, int32_t v) {
     return value;
 }
 
-/* The lane's share of a leaf. */
+/* A lane's share of a leaf. */
 typedef struct share_t {
     part_t part[TALLY_DEVICE_STRIPES];
 } share_t;
@@ -88,7 +88,8 @@ TALLY_FN TALLY_T read_at(const tally_source *from, const char *p) {
     TALLY_T value;
     TALLY_B bits = 0;
     if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
-    /* Byte by byte, and out of the compiler's sight: it takes a memcpy to a value for an aligned load. */
+    /* Byte by byte, in a way that the compiler does not see through: of a memcpy to a value it makes an aligned load.
+     */
     for (int32_t b = TALLY_BYTES - 1; b >= 0; b--)
         bits = (TALLY_B)((uint64_t)bits << 8 | *(const volatile uint8_t *)(p + b));
     __builtin_memcpy(&value, &bits, sizeof value);
@@ -101,7 +102,7 @@ TALLY_FN TALLY_T read_one(const tally_source *from, int64_t i) {
 
 #if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 
-/* The lane's part of stripe s of such a leaf. */
+/* Reads the lane's part of stripe s of a packed leaf. */
 TALLY_FN part_t read_part(const char *values, int64_t at, int32_t s) {
     tally_quad quad = tally_load16(values + at * TALLY_BYTES + 16 * tally_lane() + s * TALLY_STRIPE_BYTES);
     part_t part;
@@ -110,7 +111,7 @@ TALLY_FN part_t read_part(const char *values, int64_t at, int32_t s) {
 }
 
 #if !TALLY_IS_STRUCTURE
-/* The same of a leaf of n values, 0 beyond them. */
+/* The same for a leaf of n values; 0 beyond these. */
 TALLY_FN part_t read_part_of(const tally_source *from, int64_t at, int32_t s, int64_t n) {
     const int64_t row = (int64_t)s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART;
     const TALLY_T *values = (const TALLY_T *)(const void *)from->values;
@@ -121,7 +122,7 @@ TALLY_FN part_t read_part_of(const tally_source *from, int64_t at, int32_t s, in
 }
 #endif
 
-/* A whole leaf of packed values: 16 bytes from each of 8 stripes, all on their way at once. */
+/* Reads a whole leaf of packed values: 16 bytes from each of 8 stripes, all loads at once. */
 TALLY_FN share_t read_leaf(const char *values, int64_t at) {
     const char *p = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES];
@@ -134,7 +135,8 @@ TALLY_FN share_t read_leaf(const char *values, int64_t at) {
 }
 
 #if !TALLY_IS_STRUCTURE
-/* One stripe of any other leaf, value by value: `count` values from value `at` on (0 or less: none), 0 beyond them. */
+/* Reads a stripe of any other leaf, value by value: `count` values from value `at` on (none if that is negative); 0
+ * beyond these. */
 TALLY_FN part_t read_stripe(const tally_source *from, int64_t at, int64_t count, tally_stage *stage) {
     TALLY_T *row = (TALLY_T *)(void *)stage->quads[tally_warp()];
     part_t part;
@@ -148,7 +150,7 @@ TALLY_FN part_t read_stripe(const tally_source *from, int64_t at, int64_t count,
 #endif
 #endif
 
-/* The place in its leaf of value v of stripe s of this lane. */
+/* The place within the leaf of value v of this lane's part of stripe s. */
 TALLY_FN int32_t place_in_leaf(int32_t s, int32_t v) {
     return s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART + v;
 }

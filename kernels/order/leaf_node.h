@@ -17,7 +17,7 @@
 
 #if TALLY_IN_REGISTERS
 
-/* Puts stripe s behind its columns; values beyond n are left out. */
+/* Combines stripe s with its columns, behind what is there. Values beyond n are left out. */
 TALLY_FN void stack(column_t *columns, const part_t *x, const part_t *y, int32_t s, int64_t n) {
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
@@ -46,7 +46,7 @@ TALLY_FN void stack2(second_t *columns, const part_t *x, aim_t aim, int32_t s, i
 #define TALLY_TO_NODE(column, present, first, read_again) return (void)(first), to_node(column, present)
 #endif
 
-/* How many of the lane's values of stripe s are there, and counted by the NaN policy. */
+/* How many of the lane's values of stripe s exist and are counted by the NaN policy. */
 TALLY_FN uint32_t count_part(const part_t *x, const part_t *y, int32_t s, int64_t n) {
     uint32_t present = 0;
     TALLY_UNROLL
@@ -54,7 +54,7 @@ TALLY_FN uint32_t count_part(const part_t *x, const part_t *y, int32_t s, int64_
         present += place_in_leaf(s, v) < n && is_present(x->v[v]) && is_present(y->v[v]);
     return present;
 }
-/* Their number in the warp; without such a policy it is n. */
+/* How many that are in the whole warp. If the policy counts all, that is n. */
 TALLY_FN int64_t count_values(uint32_t present, int64_t n) {
     if (TALLY_MAY_SKIP) {
         for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += tally_shuffle_xor(present, mask);
@@ -68,9 +68,9 @@ TALLY_FN int64_t count_values(uint32_t present, int64_t n) {
 #else
 #define TALLY_UNROLL_WIDE TALLY_UNROLL
 #endif
-/* A whole leaf, from registers. A second pass over many narrow values reads them again, which keeps registers from
- * spilling. An operator that may spare the second pass does so when the leaf cannot be better than `best`, the node so
- * far; the leaf is then counted in it. */
+/* The node of a whole leaf, from registers. A second pass over many narrow values reads them again: keeping them would
+ * spill registers. An operator that may spare the second pass does so if the leaf cannot change `best`, the node so
+ * far; then the leaf is only counted in it. */
 TALLY_FN node_t plain_node(const char *from_x, const char *from_y, int64_t at, int64_t first, node_t *best,
                            int32_t *is_spared) {
     const int64_t n = TALLY_DEVICE_LEAF;
@@ -105,8 +105,8 @@ TALLY_FN node_t plain_node(const char *from_x, const char *from_y, int64_t at, i
 #endif
 
 #if !TALLY_IS_USER
-/* A leaf of n values in registers, of at most `stripes` stripes, a constant; `at` is the place of the first in its row.
- */
+/* The node of a leaf of n values in registers. stripes: a constant, at least as many as there are; at: the place of the
+ * first value in its row. */
 TALLY_FN node_t node_of_parts(const part_t *x, const part_t *y, const int32_t stripes, int64_t n, int64_t at) {
     column_t columns[TALLY_HELD], column;
     uint32_t present = 0;
@@ -124,7 +124,7 @@ TALLY_FN node_t node_of_parts(const part_t *x, const part_t *y, const int32_t st
     });
 }
 
-/* A packed leaf that is short: as many stripes as there are, of which the last may be a part. */
+/* The node of a short packed leaf: reads only the stripes that exist, the last of which may be incomplete. */
 TALLY_FN node_t part_node(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
                           int64_t first) {
     share_t x, y;
@@ -136,14 +136,14 @@ TALLY_FN node_t part_node(const tally_source *from_x, const tally_source *from_y
     return node_of_parts(x.part, TALLY_KERNEL_INPUTS == 2 ? y.part : x.part, TALLY_DEVICE_STRIPES, n, first + at);
 }
 
-/* Stripe s of n values from value `at` on. */
+/* Reads stripe s of n values from value `at` on. */
 TALLY_FN part_t read_any_part(const tally_source *from, int64_t at, int32_t s, int64_t n, tally_stage *stage) {
     const int64_t row = s * TALLY_DEVICE_COLUMNS;
     if (from->is_packed) return read_part_of(from, at, s, n);
     return read_stripe(from, at + row, n - row, stage);
 }
 
-/* A leaf that is short, or whose values lie apart: stripe by stripe. */
+/* The node of a leaf that is short, or whose values lie apart: stripe by stripe. */
 TALLY_FN node_t staged_node(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
                             int64_t first, tally_stage *stage) {
     column_t columns[TALLY_HELD], column;
@@ -165,7 +165,7 @@ TALLY_FN node_t staged_node(const tally_source *from_x, const tally_source *from
     });
 }
 
-/* A leaf of 1 to 64 values has rows of 8: lane l has column l % 8. */
+/* The node of a leaf of 1 to 64 values, which has rows of 8: lane l has column l % 8. */
 TALLY_FN node_t small_node(const tally_source *x, const tally_source *y, int64_t at, int64_t n, int64_t first) {
     column_t column = identity();
     int64_t present = n;
@@ -193,8 +193,9 @@ TALLY_FN node_t small_node(const tally_source *x, const tally_source *y, int64_t
 #endif
 }
 
-/* The leaf that begins at value `at` of an input, of which n values are left; it cannot be read at once. The same node
- * in every lane. Sources by value: a reference would have them written to the stack on the way of every leaf. */
+/* The node of the leaf that begins at value `at` of an input of which n values are left, if it cannot be read at once.
+ * Every lane gets it. Sources are passed by value: for a reference the fast path would have to write them to the stack,
+ * too. */
 TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t n, int64_t first, tally_stage *stage) {
     if (n <= TALLY_DEVICE_SMALL) return small_node(&x, &y, at, n, first + at);
     return staged_node(&x, &y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, first, stage);

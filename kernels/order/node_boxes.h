@@ -7,7 +7,7 @@
 
 enum { node_words = sizeof(node_t) / 4 };
 
-/* Lane 0's node goes to box `index`, and the warp arrives; `most`: how many others do. True: it is the last. */
+/* Puts lane 0's node into box `index`, and arrives. most: how many others arrive. True: this warp is the last. */
 TALLY_FN int32_t post_node(uint64_t *boxes, int64_t index, node_t node, uint32_t *counter, uint32_t most) {
     uint32_t before = 0;
     words_t words;

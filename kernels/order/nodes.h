@@ -15,15 +15,15 @@
  * next, never meet. A whole array is the one run, at 0. */
 typedef struct tally_ladder {
     char *nodes;
-    uint32_t *arrivals; /* 0 before and after */
+    uint32_t *arrivals; /* 0 before and after a launch */
     int64_t at;
-    int64_t pitch, counters; /* nodes of this level, counters of its groups */
+    int64_t pitch, counters; /* how many nodes this level has; how many counters its groups have */
 } tally_ladder;
 #endif
 
 TALLY_FN node_t *node_at(char *nodes, int64_t i) { return (node_t *)(void *)(nodes + i * (int64_t)sizeof(node_t)); }
 
-/* The tree over nodes at ... at + members - 1, at most TALLY_FAN; the result is lane 0's. */
+/* The tree over nodes at ... at + members - 1, at most TALLY_FAN. Lane 0 gets the result. */
 TALLY_FN node_t gather_nodes(const char *nodes, int64_t at, int32_t members) {
     int32_t mine = 2 * tally_lane();
     node_t node = nothing();
@@ -32,8 +32,8 @@ TALLY_FN node_t gather_nodes(const char *nodes, int64_t at, int32_t members) {
     return pair_lanes(node, (members + 1) / 2);
 }
 
-/* One warp takes node `index` of a run of `count` up the tree, as far as it is the last to arrive. True: to the top;
- * lane 0 has the node of the whole. */
+/* A warp takes node `index` of a run of `count` nodes up the tree, as long as it is the last to arrive. True: it
+ * reached the top, and lane 0 has the node of the whole run. */
 TALLY_FN int32_t climb(tally_ladder ladder, node_t *node, int64_t index, int64_t count) {
     while (count > 1) {
         int64_t group = index / TALLY_FAN, first = 2 * ladder.at, at = group * TALLY_FAN;

@@ -9,7 +9,7 @@ typedef struct words_t {
     uint32_t w[sizeof(node_t) / 4];
 } words_t;
 
-/* What that lane has; all lanes take part. */
+/* The node that this lane has. All lanes of the warp call this. */
 TALLY_FN node_t node_of_lane(node_t node, int32_t lane) {
     words_t words;
     __builtin_memcpy(&words, &node, sizeof words);
@@ -19,7 +19,7 @@ TALLY_FN node_t node_of_lane(node_t node, int32_t lane) {
     return node;
 }
 
-/* The adjacent-pair tree over one node in each of lanes 0 ... count - 1; the result is lane 0's. */
+/* The adjacent-pair tree over the nodes of lanes 0 ... count - 1. Lane 0 gets the result. */
 TALLY_FN node_t pair_lanes(node_t mine, int32_t count) {
     for (int32_t apart = 1; apart < count; apart *= 2) {
         const int32_t from = tally_lane() + apart;
@@ -29,7 +29,7 @@ TALLY_FN node_t pair_lanes(node_t mine, int32_t count) {
     return mine;
 }
 
-/* A node that another block wrote. */
+/* Reads a node that another block wrote. */
 TALLY_FN node_t fetch_node(const char *nodes, int64_t i) {
     const uint64_t *from = (const uint64_t *)(const void *)(nodes + i * (int64_t)sizeof(node_t));
     uint64_t w[sizeof(node_t) / 8];

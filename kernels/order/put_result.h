@@ -1,5 +1,5 @@
-/* Writes the result of a node to its place among those of the kernel, at any address. Gives 0 if an exact result is not
- * certain: then nothing is written. */
+/* Writes the result of a node to its place, at any address. Returns 0 and writes nothing if an exact result is not
+ * certain. */
 #ifndef TALLY_PUT_RESULT_H
 #define TALLY_PUT_RESULT_H
 

@@ -1,5 +1,5 @@
-/* As order/first_pass.h, for the second pass of operators that have one (TALLY_PASSES == 2). `aims` is what the fold's
- * functions are given. */
+/* As order/first_pass.h, for the second pass of operators that have one (TALLY_PASSES == 2). Functions of the folds
+ * have a parameter `aims`. */
 #ifdef TALLY_RECORD
 #error "what folds the columns before has not undone its parameters"
 #endif

@@ -7,16 +7,16 @@
 #include "order/leaf_node.h"
 #include "device/arrival.h"
 
-/* One row. */
+/* A row. */
 typedef struct span_t {
     tally_source x, y;
-    int64_t count, first; /* values; the index of the first */
+    int64_t count, first; /* how many values; the index of the first */
 } span_t;
 
 /* ---- trees ---- */
 
-/* One warp takes the node of its tile up the tree, as far as it is the last to arrive. True: to the top; lane 0 has the
- * node of the whole. */
+/* A warp takes the node of its tile up the tree, as long as it is the last to arrive. True: it reached the top, and
+ * lane 0 has the node of the whole. */
 TALLY_FN int32_t climb(char *nodes, uint32_t *arrivals, node_t *node, int64_t index, int64_t count) {
     while (count > 1) {
         int64_t group = index / TALLY_FAN, groups = (count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
@@ -37,11 +37,11 @@ TALLY_FN int32_t climb(char *nodes, uint32_t *arrivals, node_t *node, int64_t in
 
 /* ---- runs and tiles ---- */
 
-/* The tree over leaves begin to begin + run of the span, as many as there are, by one warp: run is at most 32, a power
- * of two. The result is lane 0's. */
+/* The tree over the leaves of the span from `begin` on, by a warp: `run` of them, a power of two and at most 32, or
+ * fewer if the span ends. Lane 0 gets the result. */
 TALLY_FN node_t take_run(const span_t *span, int64_t begin, int32_t run, const int32_t has_parts, tally_stage *stage) {
     const int64_t leaves = (span->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
-    /* the last place of a leaf that can be read at once */
+    /* the last place at which a leaf can be read at once */
     const int64_t whole = span->x.is_packed && span->y.is_packed ? span->count - TALLY_DEVICE_LEAF : INT64_MIN;
     node_t node = nothing();
     int32_t read = 0;
@@ -69,8 +69,8 @@ typedef struct shared_tile_t {
     node_t nodes[TALLY_WARPS];
 } shared_tile_t;
 
-/* One block takes tile `tile` of `tiles`: 8 runs of 2^log_run leaves. True for the warp that has the whole span's node,
- * in lane 0. */
+/* A block reduces tile `tile` of `tiles`: 8 runs of 2^log_run leaves. True in the warp that has the node of the whole
+ * span, in lane 0. */
 TALLY_FN int32_t take_tile(const span_t *span, int32_t log_run, int64_t tile, int64_t tiles, const int32_t has_parts,
                            char *nodes, uint32_t *arrivals, shared_tile_t *shared, node_t *node) {
     const int64_t leaves = (span->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF,

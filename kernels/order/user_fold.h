@@ -7,10 +7,10 @@
 #include "order/fold.h"
 #include "order/leaf.h"
 
-/* Values that lie here, side by side. */
+/* A source of values that lie side by side here. */
 TALLY_FN tally_source source_here(const TALLY_T *x) {
     tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
-    from.is_aligned = 1; /* as far as its words are */
+    from.is_aligned = 1; /* as its words are */
     return from;
 }
 
@@ -22,8 +22,8 @@ TALLY_FN column_t lift_at(const tally_source *from, int64_t i) {
 #if TALLY_USER_KEEPS_ORDER
 enum { user_group = 7 };
 
-/* The adjacent-pair tree over one accumulator in each of lanes 0 ... count - 1 of the `width` that this lane is one of,
- * a constant; the same in each of these. */
+/* The adjacent-pair tree over the accumulators of lanes 0 ... count - 1 of a group of `width` lanes, a constant. Every
+ * lane of the group gets the result. */
 TALLY_FN column_t pairs(column_t mine, int32_t count, const int32_t width) {
     TALLY_UNROLL
     for (int32_t apart = 1; apart < width; apart *= 2) {
@@ -34,7 +34,7 @@ TALLY_FN column_t pairs(column_t mine, int32_t count, const int32_t width) {
     return mine;
 }
 
-/* The seven values from `first` on, as many of them as there are below n. */
+/* Folds the seven values from `first` on, or those of them below n. */
 TALLY_FN column_t fold_group(const tally_source *from, int32_t first, int32_t n) {
     column_t fold = identity();
     TALLY_UNROLL
@@ -46,7 +46,7 @@ TALLY_FN column_t fold_group(const tally_source *from, int32_t first, int32_t n)
     return fold;
 }
 
-/* Lane l folds group l of 32 groups of seven, and keeps what becomes of the l-th 32. */
+/* Folds values, 32 groups of seven at a time, a group in each lane. Lane l keeps the result of the l-th 32 groups. */
 TALLY_FN column_t fold_values(const tally_source *from, int32_t n) {
     column_t kept = identity();
     int32_t groups = (n + user_group - 1) / user_group, iteration = 0;
@@ -59,7 +59,7 @@ TALLY_FN column_t fold_values(const tally_source *from, int32_t n) {
     return pairs(kept, iteration, TALLY_WARP);
 }
 
-/* At most 64 values by 8 lanes: lane c folds groups c and c + 8. */
+/* Folds at most 64 values by 8 lanes: lane c takes groups c and c + 8. */
 TALLY_FN column_t fold_few(const tally_source *from, int32_t n) {
     const int32_t width = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t c = tally_lane() % width, groups = (n + user_group - 1) / user_group;
@@ -68,8 +68,8 @@ TALLY_FN column_t fold_few(const tally_source *from, int32_t n) {
     return groups > width ? combine(early, late) : early;
 }
 
-/* At most 64 values by one thread, group after group: of the tree over them what waits for its right half, at each
- * level. `most` is what no lane of the warp has more of. */
+/* Folds at most 64 values by one thread, group after group. For each level of the tree it keeps the node that waits for
+ * its right neighbour. most: no lane of the warp has more values. */
 TALLY_FN column_t fold_groups(const tally_source *from, int32_t n, int32_t most) {
     enum { LEVELS = 4, GROUPS = 1 << LEVELS };
     const int32_t groups = (n + user_group - 1) / user_group;
@@ -91,7 +91,8 @@ TALLY_FN column_t fold_groups(const tally_source *from, int32_t n, int32_t most)
     return all;
 }
 #else
-/* Lane l has the columns l, l + 32, ..., of fewer than 32 columns column l modulo their number. */
+/* Folds values by columns. Lane l has columns l, l + 32, ...; if there are fewer than 32, column l modulo their
+ * number. */
 TALLY_FN column_t fold_values(const tally_source *from, int32_t n) {
     column_t held[TALLY_PART];
     int32_t columns = n <= TALLY_DEVICE_SMALL ? 8 : TALLY_DEVICE_COLUMNS, own = (columns + TALLY_WARP - 1) / TALLY_WARP;

@@ -7,7 +7,7 @@
 
 #include "order/user_fold.h"
 
-/* Whether whole leaves of packed values stay in registers; 256 bytes of columns are 64 registers. */
+/* Whether whole leaves of packed values stay in registers. (256 bytes of columns take 64 registers.) */
 #define TALLY_IN_REGISTERS \
     (!TALLY_USER_KEEPS_ORDER && TALLY_SLOT == TALLY_BYTES && TALLY_BYTES <= 16 && TALLY_PART * TALLY_USER_ACC <= 256)
 #define TALLY_LEAF_QUADS (TALLY_DEVICE_LEAF * TALLY_BYTES / 16)
@@ -16,8 +16,8 @@ typedef struct TALLY_STAGE {
     tally_quad quads[TALLY_WARPS][TALLY_IN_REGISTERS ? 1 : TALLY_LEAF_QUADS] __attribute__((aligned(16)));
 } TALLY_STAGE;
 
-/* The leaf that begins at value `at`, value by value where they lie: short, or apart or misaligned; the same node in
- * every lane. */
+/* The node of the leaf that begins at value `at`, if it is short, or its values lie apart or misaligned: read value by
+ * value. Every lane gets it. */
 TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t left, int64_t first,
                             TALLY_STAGE *stage) {
     int32_t n = (int32_t)(left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF);
@@ -27,7 +27,7 @@ TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t 
 }
 
 #if !TALLY_IN_REGISTERS
-/* A whole leaf of packed values: by way of shared memory, all loads on their way at once. */
+/* The node of a whole leaf of packed values, which pass through shared memory, all loads at once. */
 TALLY_FN node_t staged_node(const char *values, int64_t at, TALLY_STAGE *stage) {
     const char *begin = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES], *mine = stage->quads[tally_warp()];

@@ -21,7 +21,7 @@
 #define TALLY_HALF(k) (most > 4 ? combine(TALLY_EACH(k), TALLY_EACH(k + 4)) : TALLY_EACH(k))
 #define TALLY_EACH2(k) ((k) < n ? lift2(item_of(x[k]), k, aim) : identity2())
 #define TALLY_HALF2(k) (most > 4 ? combine2(TALLY_EACH2(k), TALLY_EACH2(k + 4)) : TALLY_EACH2(k))
-/* n values, at most `most`, 4 or 8. */
+/* The node of n values, at most `most`, which is 4 or 8. */
 TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t most) {
     column_t column;
     if (TALLY_IS_FREE || TALLY_IS_NONCOMMUTATIVE) {
@@ -50,8 +50,8 @@ TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const
 
 /* ---- up to 64 values, by one thread, 16 bytes, a part, at a time ---- */
 
-/* Measured: lanes are better for values of 8 bytes, of which a thread has no room for all columns, and where a value
- * costs much, which makes threads wait for the longest of their segments. */
+/* Measured: several lanes are better for values of 8 bytes, as a thread has no room for all columns; and if a value
+ * costs much, as threads then wait for the longest of their segments. */
 #if TALLY_IS_NONCOMMUTATIVE
 TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     const tally_source from = source_here(x);
@@ -63,9 +63,9 @@ TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
 #define TALLY_UNROLL_THREAD_ROWS TALLY_UNROLL_BY(sizeof(column_t) <= 4 ? 8 : 1) /* few registers: all rows at once */
 enum {
     small_columns = TALLY_DEVICE_SMALL_COLUMNS,
-    row_parts = TALLY_PART < small_columns ? small_columns / TALLY_PART : 1 /* or a part has two rows */
+    row_parts = TALLY_PART < small_columns ? small_columns / TALLY_PART : 1 /* else a part has two rows */
 };
-/* Puts those of a part's values that lie at `from` or behind it, and before `to`, into columns from `first` on. */
+/* Combines values from ... to - 1 of a part with columns from `first` on. */
 TALLY_FN void put_in_columns(column_t *columns, const int32_t first, const char *p, const TALLY_T *y, int32_t from,
                              int32_t to) {
     const tally_quad quad = tally_take16(p);
@@ -77,9 +77,9 @@ TALLY_FN void put_in_columns(column_t *columns, const int32_t first, const char 
             *column = combine(*column, lift(item_of(x), item_of(TALLY_KERNEL_INPUTS == 2 ? y[v] : x)));
     }
 }
-/* The values have their columns by where they lie and not by their places, which comes to the same: columns moved on
- * together have the same halves. Lanes take the parts of a row in another order each, so that those of segments of
- * equal lengths do not all ask for the same banks at once. */
+/* Values have columns by where they lie, not by their places in the segment. The result is the same: all columns are
+ * moved on together, so their halves stay halves. Each lane takes the parts of a row in an order of its own, so that
+ * lanes whose segments have equal lengths do not all ask for the same banks at once. */
 TALLY_FN column_t thread_columns(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     enum { PARTS = row_parts, ROW = PARTS * TALLY_PART };
     const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = n > 0 ? before + n : 0,
@@ -87,7 +87,7 @@ TALLY_FN column_t thread_columns(const TALLY_T *x, const TALLY_T *y, int32_t n) 
     const int32_t most = (int32_t)tally_warp_max((uint32_t)until), swap = tally_lane() % PARTS;
     column_t columns[small_columns];
     const TALLY_T *x_of[PARTS], *y_of[PARTS];
-    int32_t whole[PARTS]; /* values of whole parts from there on */
+    int32_t whole[PARTS]; /* values of whole parts, from each part of a row on */
     TALLY_UNROLL
     for (int32_t c = 0; c < small_columns; c++) columns[c] = identity();
     TALLY_UNROLL
@@ -108,7 +108,7 @@ TALLY_FN column_t thread_columns(const TALLY_T *x, const TALLY_T *y, int32_t n) 
                 put_in_columns(columns, k * TALLY_PART, (const char *)(x_of[k] + row), y_of[k] + row, 0, TALLY_PART);
     }
     TALLY_UNROLL
-    for (int32_t k = 0; k < PARTS; k++) /* the rest is behind whole rows and so many parts */
+    for (int32_t k = 0; k < PARTS; k++) /* behind whole rows and so many parts comes the rest */
         if (rest != 0 && until > ROW && whole[k] % ROW == 0)
             put_in_columns(columns, k * TALLY_PART, (const char *)(x_of[k] + whole[k]), y_of[k] + whole[k], 0, rest);
     TALLY_UNROLL
@@ -129,7 +129,7 @@ TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
 
 /* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
 
-/* Columns of few registers: all rows at once. Else as many as there are. */
+/* If columns take few registers, all rows are loaded at once; else only those that exist. */
 #define TALLY_ROWS_ROLLED (sizeof(column_t) > 8)
 #define TALLY_UNROLL_LANES TALLY_UNROLL_BY(TALLY_ROWS_ROLLED ? 1 : 8)
 #if TALLY_IS_NONCOMMUTATIVE
@@ -230,13 +230,13 @@ TALLY_FN node_t shared_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64
     (void)y;
     return parts_node(x, 0, n, TALLY_WARP, first);
 #elif TALLY_IS_NONCOMMUTATIVE
-    return wide_leaf(x, y, n, first); /* the same tree */
+    return wide_leaf(x, y, n, first); /* it is the same tree */
 #else
     return n <= TALLY_DEVICE_SMALL ? lanes_node(x, y, n, first) : wide_leaf(x, y, n, first);
 #endif
 }
 
-/* A segment of fewer leaves than a warp has lanes; the same node in each lane. */
+/* The node of a segment of fewer leaves than a warp has lanes. Each lane gets it. */
 TALLY_FN node_t shared_run(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     node_t node = nothing();
     int32_t leaf = 0;

@@ -8,7 +8,7 @@
 #include "shared/values.h"
 
 #if TALLY_IN_PARTS
-/* How lanes look at values: at first, and once more for anchored sums whose anchor was not right. */
+/* How lanes look at values: a first time, and again for anchored sums whose anchor was wrong. */
 enum { look_first, look_again };
 
 typedef struct folded_t {
@@ -29,7 +29,7 @@ TALLY_FN folded_t nothing_folded(int32_t n) {
 }
 
 #if TALLY_ADDS_BYTES
-/* A byte, 1, for each of the lowest 4 bits that is set. */
+/* A byte for each of the lowest 4 bits: 1 if it is set. */
 TALLY_FN uint32_t bytes_of_bits(uint32_t bits) { return (bits & 15) * 0x00204081 & 0x01010101; }
 TALLY_FN void put_bytes(folded_t *to, const tally_quad *quad, uint32_t which, const int32_t some) {
     TALLY_UNROLL
@@ -54,7 +54,7 @@ TALLY_FN void put_value(folded_t *to, TALLY_T x, const int32_t look) {
     if (TALLY_MAY_SKIP && look == look_first) to->present += is_present(x);
 }
 
-/* Puts the values of a part whose bits are set behind the others; `some`, a constant, is 0 where all are. */
+/* Combines those values of a part whose bits are set. some: a constant, 0 if all bits are set. */
 TALLY_FN void put_part(folded_t *to, const char *p, uint32_t which, const int32_t some, const int32_t look) {
     const tally_quad quad = tally_take16(p);
 #if TALLY_ADDS_BYTES
@@ -72,12 +72,12 @@ TALLY_FN uint32_t bits_between(int32_t from, int32_t to) {
     return (((uint32_t)1 << to) - 1) & ~(((uint32_t)1 << from) - 1);
 }
 
-/* A lane's share of n values, which `lanes` lanes side by side, a power of two above 1, fold. The first and the last
- * part may be others' in part. */
+/* Folds a lane's share of n values, which `lanes` lanes side by side have, a power of two above 1. The first and the
+ * last part may also hold values of others. */
 TALLY_FN void fold_share(folded_t *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
     const int32_t sub = tally_lane() & (lanes - 1), before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES),
                   until = before + n, behind = until % TALLY_PART;
-    const int32_t first = before != 0, last = until / TALLY_PART; /* of the parts that are not */
+    const int32_t first = before != 0, last = until / TALLY_PART; /* of the parts that hold no others */
     const char *begin = (const char *)(x - before);
     const int32_t is_first = sub == 0 && first, is_last = sub == lanes - 1 && behind != 0 && first <= last;
     if (is_first || is_last) {
@@ -88,8 +88,8 @@ TALLY_FN void fold_share(folded_t *folded, const TALLY_T *x, int32_t n, int32_t 
     TALLY_UNROLL_PARTS
     for (int32_t i = first + sub; i < last; i += lanes) put_part(folded, begin + 16 * i, 0, 0, look);
 }
-/* All of them, by one lane. Lanes begin at different parts, so that those of segments of equal lengths do not ask for
- * the same banks at once. */
+/* Folds n values by one lane. Lanes begin at different parts, so that lanes whose segments have equal lengths do not
+ * all ask for the same banks at once. */
 TALLY_FN void fold_alone(folded_t *folded, const TALLY_T *x, int32_t n, const int32_t look) {
     const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
     const int32_t first = before != 0, last = until / TALLY_PART, count = last - first;
@@ -103,7 +103,7 @@ TALLY_FN void fold_alone(folded_t *folded, const TALLY_T *x, int32_t n, const in
     }
     if (behind != 0 && count >= 0) put_part(folded, begin + 16 * last, bits_between(0, behind), 1, look);
 }
-/* What all `lanes` have, in each of them. */
+/* Combines what `lanes` lanes have. Each of them gets the result. */
 TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
 #if TALLY_IS_NARROW_SUM
     if (lanes == TALLY_WARP && !TALLY_MAY_SKIP) {
@@ -124,7 +124,7 @@ TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
             folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
     }
 }
-/* n values from x on by `lanes` lanes, or one, for few values. */
+/* Folds n values from x on by `lanes` lanes, or by one if they are few. */
 TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
     if (lanes == 1)
         fold_alone(folded, x, n, look);
@@ -142,8 +142,8 @@ TALLY_FN range_t range_of_folded(folded_t folded) {
     return range_of_column(folded.column);
 #endif
 }
-/* The same node, but where values are too far apart for it: those are added up by the whole warp, one segment after the
- * other. Seldom. */
+/* Returns the node, unless its values were too far apart for it: these segments are added up again by the whole warp,
+ * one after the other. Rare. */
 TALLY_FN node_t or_in_more(node_t node, const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, range_t range) {
     uint32_t some = tally_ballot(n > 0 && node.sum.lost && is_finite(range));
     while (some != 0) {
@@ -159,8 +159,8 @@ TALLY_FN node_t or_in_more(node_t node, const TALLY_T *x, int32_t at, int32_t n,
 }
 #endif
 
-/* The node of n values from place `at` of x on, by so many lanes, or one, for few values; the same in each of them. All
- * lanes of the warp take part. `before` values of the segment come before them. */
+/* The node of n values from place `at` of x on, by so many lanes, or by one if they are few. Each of them gets it. All
+ * lanes of the warp call this. before: how many values of the segment precede them. */
 TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     folded_t folded = nothing_folded(n);
     (void)before;

@@ -15,7 +15,7 @@ enum {
 };
 #if TALLY_BY_QUARTERS
 
-/* Puts a part's values from ... to - 1 behind the others of their columns. */
+/* Combines values from ... to - 1 of a part with their columns, behind what is there. */
 TALLY_FN void put_in_row(column_t *columns, const tally_quad *quad, int32_t from, int32_t to) {
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
@@ -23,7 +23,7 @@ TALLY_FN void put_in_row(column_t *columns, const tally_quad *quad, int32_t from
         if (v >= from && v < to) columns[v] = combine(columns[v], lift(item, item));
     }
 }
-/* The lane's columns of n values. */
+/* Fills the lane's columns with n values. */
 TALLY_FN void fill_quarter(column_t *columns, const TALLY_T *x, int32_t n) {
     enum { LANES = quarter, EACH = quarter_columns / TALLY_PART, ROW = EACH * LANES };
     const int32_t before = n > 0 ? (int32_t)((uint64_t)x % 16 / TALLY_BYTES) : 0, until = before + n;
@@ -62,8 +62,8 @@ TALLY_FN void fill_quarter(column_t *columns, const TALLY_T *x, int32_t n) {
             if (whole / LANES % EACH == c / TALLY_PART) columns[c] = combine(columns[c], last[c % TALLY_PART]);
     }
 }
-/* The node of n values, 65 to a leaf, or none, by a quarter: the same in each of its lanes. All lanes of the warp take
- * part. */
+/* The node of n values by a quarter: 0, or 65 to those of a leaf. Each of its lanes gets it. All lanes of the warp call
+ * this. */
 TALLY_FN node_t quarter_node(const TALLY_T *x, int32_t n) {
     column_t columns[quarter_columns];
     int32_t present = n;

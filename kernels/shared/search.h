@@ -10,11 +10,11 @@
 
 typedef struct found_t {
     TALLY_K key;
-    int32_t at, present; /* place, or part; INT32_MAX: no value counts; values that do */
+    int32_t at, present; /* at: a place, or a part; INT32_MAX: no value counts. present: how many values count */
 } found_t;
 
-/* A lane's best is no number's where all its values are NaN and skipped: no number has their key. Other values, the
- * first of which may have the worst key, are all present. */
+/* If all values of a lane are NaN and skipped, its best key is one that no number has. Without such values all are
+ * present, and the first may have the worst key. */
 TALLY_FN found_t nothing_found(int32_t first) {
     found_t a;
     a.key = identity().key;
@@ -31,7 +31,8 @@ TALLY_FN void take_better(found_t *a, TALLY_K key, int32_t at) {
     a->key = takes ? key : a->key;
     a->at = takes ? at : a->at;
 }
-/* What is compared within a part: floats as such, where a GPU has an instruction for the better of two; else keys. */
+/* What is compared within a part: floats themselves, where a GPU has an instruction for the better of two; else keys.
+ */
 #if TALLY_FLOAT && TALLY_BYTES <= 4 && TALLY_NAN != 2
 #define TALLY_RIVAL float
 TALLY_FN float rival_of(TALLY_T x) { return value_of(x); }
@@ -54,14 +55,14 @@ TALLY_FN TALLY_K winner_of(TALLY_K a, TALLY_K b) { return is_better(b, a) ? b : 
 TALLY_FN TALLY_K key_of_rival(TALLY_K key) { return key; }
 #endif
 
-/* n values, some, whose parts begin at `begin`; the first is value `before` of them. */
+/* n > 0 values, whose parts begin at `begin`. The first one is value `before` of these parts. */
 typedef struct row_of_parts_t {
     const char *begin;
     int32_t before, until;
 } row_of_parts_t;
 
-/* The best of part i; of one at the end, a constant says so, others' values count as the first, which is in part 0 and
- * comes before them. */
+/* Looks at part i. is_end, a constant: it may also hold values of others. These are replaced by the first value, which
+ * comes before them and so changes nothing. */
 TALLY_FN void look_at_part(found_t *a, const row_of_parts_t *parts, int32_t i, const int32_t is_end) {
     const tally_quad quad = tally_take16(parts->begin + 16 * i);
     const TALLY_T first = ((const TALLY_T *)(const void *)parts->begin)[parts->before];
@@ -75,10 +76,10 @@ TALLY_FN void look_at_part(found_t *a, const row_of_parts_t *parts, int32_t i, c
     }
     take_better(a, key_of_rival(best), i);
 }
-/* What lane `sub` of so many finds, in part a.at. */
+/* What lane `sub` of so many finds: the best value, and in a.at its part. */
 TALLY_FN found_t search(const row_of_parts_t *parts, int32_t sub, int32_t lanes) {
     const int32_t first = parts->before != 0,
-                  last = parts->until / TALLY_PART; /* of the parts that have no others' values */
+                  last = parts->until / TALLY_PART; /* of the parts that hold no values of others */
     found_t a = nothing_found(sub);
     if (sub == 0 && first) look_at_part(&a, parts, 0, 1);
     TALLY_UNROLL_PARTS
@@ -86,7 +87,7 @@ TALLY_FN found_t search(const row_of_parts_t *parts, int32_t sub, int32_t lanes)
     if (sub == lanes - 1 && parts->until % TALLY_PART != 0 && last >= first) look_at_part(&a, parts, last, 1);
     return a;
 }
-/* The first place in part a.at that has its key. */
+/* The first place in part a.at that has the key. */
 TALLY_FN int32_t place_found(const row_of_parts_t *parts, found_t a) {
     const tally_quad quad = tally_take16(parts->begin + 16 * a.at);
     int32_t place = INT32_MAX;
@@ -98,7 +99,7 @@ TALLY_FN int32_t place_found(const row_of_parts_t *parts, found_t a) {
     }
     return place;
 }
-/* The best of what `lanes` lanes side by side, a power of two, have found; the same in each. */
+/* The best of what `lanes` lanes side by side have found, a power of two. Each of them gets it. */
 TALLY_FN found_t best_of_lanes(found_t a, int32_t lanes) {
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
@@ -118,8 +119,8 @@ TALLY_FN node_t node_found(found_t found, int32_t n, int64_t first) {
     a.at = found.at == INT32_MAX ? INT64_MAX : first + found.at;
     return a;
 }
-/* The node of n values from place `at` of x on, by so many lanes; the same in each of them. All lanes of the warp take
- * part. `before` values of the segment come before them. */
+/* The node of n values from place `at` of x on, by so many lanes. Each of them gets it. All lanes of the warp call
+ * this. before: how many values of the segment precede them. */
 TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     const int32_t skew = (int32_t)((uint64_t)(x + at) % 16 / TALLY_BYTES);
     const row_of_parts_t parts = {(const char *)(x + at - skew), skew, skew + n};
@@ -130,7 +131,7 @@ TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lane
     return node_found(found, n, before);
 }
 
-/* Up to 8 values, by one thread, one by one. */
+/* The node of up to 8 values, by one thread, one by one. */
 TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t most) {
     found_t a = nothing_found(TALLY_MAY_SKIP || n == 0 ? INT32_MAX : 0);
     (void)y;
