@@ -30,9 +30,9 @@ TALLY_FN int32_t tally_find_places(const tally_group_work *group, int64_t s, int
 TALLY_FN int64_t tally_position_of(const tally_group_work *group, int64_t each, int64_t s) {
     return (int64_t)((uint64_t)tally_group_offset(group, s) + (uint64_t)(each * s));
 }
-/* The last segment that begins at a position or before it, or 0; by a warp. */
+/* The last segment that begins at a position or before it, or segment 0. A warp searches. */
 TALLY_FN int64_t tally_segment_at(const tally_group_work *group, int64_t each, int64_t position) {
-    int64_t low = 0, high = group->segments; /* low begins there or before, but for 0; high does not */
+    int64_t low = 0, high = group->segments; /* low begins there or before, or is 0; high does not */
     while (high - low > 1) {
         const int64_t step = (high - low + TALLY_WARP - 1) / TALLY_WARP, probe = low + (tally_lane() + 1) * step;
         const uint32_t before = tally_ballot(probe < high && tally_position_of(group, each, probe) <= position);
@@ -42,7 +42,7 @@ TALLY_FN int64_t tally_segment_at(const tally_group_work *group, int64_t each, i
     }
     return low;
 }
-/* The same by a thread, between two segments. */
+/* The same between two segments. A thread searches. */
 TALLY_FN int64_t tally_segment_between(const tally_group_work *group, int64_t each, int64_t position, int64_t low,
                                        int64_t high) {
     while (low < high) {
@@ -57,11 +57,11 @@ TALLY_FN int64_t tally_segment_between(const tally_group_work *group, int64_t ea
 
 /* ---- the leaves of a tile ---- */
 
-/* Leaf `leaf` of 2^log_leaf vectors of a segment, whose places are begin to end - 1; in a tile of positions. */
+/* A leaf in a tile of positions: leaf number `leaf`, of 2^log_leaf vectors, of a segment at places begin to end - 1. */
 typedef struct tally_leaf_at {
     int64_t segment, leaf, begin, end;
     int64_t from, until;
-    int64_t iterations; /* at most, whatever the offsets say */
+    int64_t iterations; /* a limit, in case offsets are wrong */
     int32_t log_leaf;
 } tally_leaf_at;
 
@@ -71,7 +71,7 @@ TALLY_FN void tally_step_leaf(tally_leaf_at *at) {
     else
         at->leaf = 0, at->segment++;
 }
-/* Goes on to the first leaf of the tile from here on; 0: there is none. */
+/* Goes on to the first leaf that begins in the tile, this one included. 0: there is none. */
 TALLY_FN int32_t tally_find_leaf(const tally_group_work *group, tally_leaf_at *at) {
     for (; at->iterations > 0 && at->segment < group->segments; at->iterations--) {
         if (tally_find_places(group, at->segment, &at->begin, &at->end)) {
@@ -85,7 +85,7 @@ TALLY_FN int32_t tally_find_leaf(const tally_group_work *group, tally_leaf_at *a
     }
     return 0;
 }
-/* Before the first leaf of the team's tile. All threads of the block take part; segments: shared by them. */
+/* The place before the first leaf of the team's tile. Each thread of the block calls this. segments: shared memory. */
 TALLY_FN tally_leaf_at tally_open_tile(const tally_group_work *group, int32_t log_leaf, int64_t tile, int64_t first,
                                        int64_t tiles_of_block, int64_t segments[2]) {
     tally_leaf_at at;
@@ -102,20 +102,20 @@ TALLY_FN tally_leaf_at tally_open_tile(const tally_group_work *group, int32_t lo
     at.segment = tally_segment_between(group, 1, at.from, segments[0], segments[1]);
     at.leaf = 0;
     if (!tally_find_places(group, at.segment, &at.begin, &at.end)) at.begin = at.end = 0;
-    const int64_t before = at.from - at.segment - at.begin; /* positions of the segment before the tile */
+    const int64_t before = at.from - at.segment - at.begin; /* how many positions of the segment lie before the tile */
     if (before > 0) at.leaf = (before + ((int64_t)1 << log_leaf) - 1) >> log_leaf;
     return at;
 }
 
-/* Which of 8 vectors on their way at once is number b: that, or in the order of reversed bits. */
+/* Which of 8 vectors that are loaded at once is number b: b, or b with its bits reversed. */
 TALLY_FN int32_t tally_place_abreast(const int32_t b, const int32_t is_tree) {
     return is_tree ? (b & 1) << 2 | (b & 2) | b >> 2 : b;
 }
 
 /* ---- nodes of leaves ---- */
 
-/* Where the node of a leaf lies, of segments that have several, each of which takes more vectors than one: of two
- * segments only the last leaf of the earlier and the first of the later can begin in the same 2^log_leaf vectors. */
+/* Where the node of a leaf lies, if its segment has several. No two leaves have the same slot: of two segments, only
+ * the last leaf of the earlier and the first leaf of the later can begin in the same 2^log_leaf vectors. */
 TALLY_FN int64_t tally_node_slot(const tally_leaf_at *at, int64_t leaf, int32_t log_leaf, int64_t slots) {
     const int32_t is_last = (leaf + 1) << log_leaf >= at->end - at->begin;
     return (is_last ? slots : 0) + (at->begin >> log_leaf) + leaf;

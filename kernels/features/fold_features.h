@@ -19,8 +19,8 @@ typedef struct TALLY_TYPE_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];
 } TALLY_TYPE_NAME(across);
 
-/* Puts `count` vectors behind columns: vector `first` + (b or, with `is_tree`, b with its bits reversed) * apart of the
- * leaf behind column b % 8, or with `is_one` all behind column 0. Those beyond n are left out. */
+/* Combines `count` vectors with columns, behind what is there. Vector `first` + b * apart of the leaf (b with its bits
+ * reversed, if `is_tree`) goes to column b % 8, or to column 0 if `is_one`. Vectors beyond n are left out. */
 TALLY_FN void TALLY_NAME(stack_vectors)(const reader_t *from, int32_t first, int32_t apart, int32_t n,
                                         TALLY_TYPE_NAME(across) * columns, const int32_t count, const int32_t is_one,
                                         const int32_t is_tree, int32_t *present, const aims_t *aims) {
@@ -51,7 +51,7 @@ TALLY_FN void TALLY_NAME(combine_across)(TALLY_TYPE_NAME(across) * a, const TALL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) a->v[v] = TALLY_COMBINE(early->v[v], late->v[v]);
 }
 
-/* A leaf of at most TALLY_DEVICE_SMALL vectors has 8 columns; where order cannot show, any leaf is folded so. */
+/* Folds a leaf of at most TALLY_DEVICE_SMALL vectors, which has 8 columns; or any leaf, if order does not matter. */
 TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(fold_leaf_rows)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
     TALLY_TYPE_NAME(across) columns[TALLY_IS_FREE ? 1 : TALLY_ABREAST];
@@ -67,13 +67,14 @@ TALLY_FN TALLY_TYPE_NAME(across)
     return columns[0];
 }
 
-/* A longer one, in order. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
- * takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. An iteration
- * takes one column of more than two values, or as many as have TALLY_ABREAST values, with the tree above them. */
+/* Folds a longer leaf, in order. Halves that are folded first hold neighbours in the order of reversed bits: a thread
+ * that takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. An
+ * iteration takes one column of more than two values, or as many as have TALLY_ABREAST values, with the tree above
+ * them. */
 TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(fold_leaf_columns)(const reader_t *from, int32_t n, int32_t *present, const aims_t *aims) {
     TALLY_TYPE_NAME(across) here[TALLY_ABREAST], partial[TALLY_FOLD_BITS];
-    const int32_t log_taken = n <= TALLY_DEVICE_COLUMNS       ? 3 /* columns of an iteration */
+    const int32_t log_taken = n <= TALLY_DEVICE_COLUMNS       ? 3 /* columns per iteration */
                               : n <= 2 * TALLY_DEVICE_COLUMNS ? 2
                                                               : 0;
     int32_t column = 0;
@@ -108,7 +109,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
             if (column & bit) break;
         }
     }
-    return here[0]; /* after the last iteration, whose bits are all 1, that is all of them */
+    return here[0]; /* the last iteration, whose bits are all 1, has combined all */
 }
 
 TALLY_FN TALLY_TYPE_NAME(across)

@@ -1,5 +1,5 @@
-/* A pass of merge_values.h, which makes one run of TALLY_MERGE_FAN runs: 2, 4 or 8. One kernel finds where tiles begin
- * in the runs; others merge the tiles. A multiprocessor holds TALLY_MERGE_BLOCKS blocks of those. */
+/* A pass for the values of merge_values.h: it merges TALLY_MERGE_FAN runs, 2, 4 or 8, into one. One kernel finds where
+ * tiles begin in the runs, others merge the tiles. A multiprocessor holds TALLY_MERGE_BLOCKS blocks of the latter. */
 #if !defined(TALLY_MERGE_FAN) || !defined(TALLY_MERGE_BLOCKS)
 #error "define what the first comment lists"
 #endif
@@ -10,16 +10,16 @@ enum {
                       : TALLY_MERGE_FAN == 4 ? 2
                                              : 1,
     TALLY_F(TILE) = TALLY_MERGE_TILE_OF(TALLY_M(EACH), TALLY_MERGE_FAN),
-    /* Pieces begin at multiples of 16 bytes, or as far behind as in memory; threads look past the end of theirs. */
+    /* A piece begins at a multiple of 16 bytes, or as far behind one as in memory. Threads look past its end. */
     TALLY_F(CAPACITY) = TALLY_F(TILE) + TALLY_MERGE_FAN * 32 / (TALLY_MERGE_BITS / 8) + TALLY_M(EACH) + 1
 };
 
 /* ---- boundaries ---- */
 
-/* low[i]: how many of the first `rank` values of all runs are of run i. Of two runs it is found by merge path. Of more,
- * each step halves what is in question of one run. If the values still wanted must include the first half of the run
- * whose middle value comes first, they take it. If not, the run whose middle value comes last loses its second half.
- * Runs that are not sorted give any numbers that add up to `rank`. */
+/* low[i]: how many of the first `rank` values of all runs are from run i. For two runs, merge path finds it. For more,
+ * each step halves the values in question of one run: if those still wanted must include the first half of the run
+ * whose middle value comes first, they take it; if not, the run whose middle value comes last loses its second half.
+ * If runs are not sorted, low has any numbers that add up to `rank`. */
 #if TALLY_MERGE_FAN == 2
 TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infinity, int64_t *low) {
     const int64_t others = runs[1].count, all = runs[0].count;
@@ -60,7 +60,7 @@ TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infin
             last_value = is_last ? middles[i] : last_value;
         }
         const int32_t is_alone = first == last, takes = is_alone || left > below, chosen = takes ? first : last;
-        tally_run run = {0, 0, 0, 0}; /* the chosen one: the values in question, and the first one's number */
+        tally_run run = {0, 0, 0, 0}; /* the chosen run: its values in question, and the number of the first of these */
         int64_t taken = 0;
         TALLY_UNROLL
         for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) { /* no branches: the arrays stay in registers */
@@ -104,7 +104,7 @@ TALLY_ENTRY_OF(TALLY_MERGE_BOUNDARIES_BLOCK, TALLY_F(boundaries), tally_merge_pa
         TALLY_F(split)(runs, place - runs[0].place, merge->infinity, taken);
     }
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) { /* of the end, too: tiles read it before they know */
+    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) { /* behind the last tile, too: tiles read this before they know */
         boundary->places[i] = is_end ? merge->total : runs[i].place + taken[i];
         boundary->at[i] = !is_end && runs[i].count > 0 ? runs[i].data + taken[i] * runs[i].stride : 0;
     }
@@ -112,11 +112,11 @@ TALLY_ENTRY_OF(TALLY_MERGE_BOUNDARIES_BLOCK, TALLY_F(boundaries), tally_merge_pa
 
 /* ---- tiles ---- */
 
-/* A run's part of a tile. */
+/* The part of a run that is in a tile. */
 typedef struct TALLY_F(piece) {
     const char *data;
-    int64_t stride, place; /* of its first value */
-    int32_t count;         /* -1: what runs that are not sorted gave */
+    int64_t stride, place; /* place: that of its first value */
+    int32_t count;         /* -1: the runs were not sorted */
     int32_t at;            /* where it lies in shared->values */
 } TALLY_F(piece);
 
@@ -131,15 +131,15 @@ typedef struct TALLY_F(layout) {
     int32_t at[TALLY_MERGE_FAN], counts[TALLY_MERGE_FAN];
 } TALLY_F(layout);
 
-/* Two pieces in shared->values that a thread and those beside it merge, and its own part of what they become. */
+/* Two pieces in shared->values that neighbouring threads merge, and this thread's part of the result. */
 typedef struct TALLY_F(pair) {
     int32_t a, a_count, b, b_count;
-    int32_t number; /* of the thread, from the first one that merges these pieces */
+    int32_t number; /* this thread's, from 0 for the first that merges these pieces */
     int32_t to;     /* where the merged pieces go in shared->values, and in `order` */
 } TALLY_F(pair);
 
-/* Thread i makes piece i of the tile's values at places `begin` to `until` - 1: ranks of the runs from array `first`.
- * In the first pass it compares the piece's first value with the one in front of it. */
+/* Thread i finds piece i of a tile, whose values go to places `begin` to `until` - 1; `first`: the first array of its
+ * runs. In the first pass it compares the piece's first value with the one in front of it. */
 TALLY_FN void TALLY_F(find_piece)(const tally_merge_work *merge, TALLY_F(shared) * shared, int64_t first, int64_t begin,
                                   int64_t until, int32_t i) {
     const tally_merge_boundary *here = merge->boundaries + tally_block(), *next = here + 1;
@@ -161,7 +161,7 @@ TALLY_FN void TALLY_F(find_piece)(const tally_merge_work *merge, TALLY_F(shared)
         tally_or32(&merge->report->unsorted, 1);
 }
 
-/* Begins to bring a piece to shared memory, 16 bytes at once where they are all of the piece. */
+/* Begins to copy a piece to shared memory, by 16 bytes where all of these belong to the piece. */
 TALLY_FN void TALLY_F(bring)(const tally_merge_work *merge, TALLY_M(bits) * to, const TALLY_F(piece) * piece) {
     enum { QUAD = 16 / (TALLY_MERGE_BITS / 8) };
     const int32_t count = piece->count, thread = tally_thread();
@@ -179,9 +179,9 @@ TALLY_FN void TALLY_F(bring)(const tally_merge_work *merge, TALLY_M(bits) * to, 
     if (tail + thread < count) to[tail + thread] = ((const TALLY_M(bits) *)(const void *)data)[tail + thread];
 }
 
-/* Each thread merges its part of a pair, from shared->values to there again. Positions that `order` is given are those
- * of the pieces; or, behind another level, those that it had there. `looks`: whether values are compared with those in
- * front of them. */
+/* Each thread merges its part of a pair of pieces, from shared->values to shared->values. `order` gets the positions
+ * that values had in the pieces; at later levels, those that it had for them before. looks: values are compared with
+ * those in front of them. */
 TALLY_FN void TALLY_F(level)(const tally_merge_work *merge, TALLY_F(shared) * shared, const TALLY_F(pair) * pair,
                              int32_t looks, int32_t is_first, uint16_t *order, int32_t has_origins) {
     const int32_t rank = pair->number * TALLY_M(EACH), all = pair->a_count + pair->b_count;
@@ -219,7 +219,7 @@ TALLY_FN void TALLY_F(level)(const tally_merge_work *merge, TALLY_F(shared) * sh
     }
     tally_barrier();
     if (count <= 0) return;
-    /* Every value is compared if each thread goes on where the one before it has ended. */
+    /* If each thread goes on where the one before it ended, every value has been compared. */
     if (looks && (is_bad || (rank + count < all && shared->joins[tally_thread() + 1] != a)))
         tally_or32(&merge->report->unsorted, 1);
     TALLY_UNROLL
@@ -230,7 +230,7 @@ TALLY_FN void TALLY_F(level)(const tally_merge_work *merge, TALLY_F(shared) * sh
         }
 }
 
-/* What this thread merges of a level's pairs, each of which has threads of its own; and the next level's layout. */
+/* Which pair this thread merges at a level (each pair has threads of its own), and the next level's layout. */
 TALLY_FN TALLY_F(pair) TALLY_F(find_pair)(TALLY_F(layout) * layout, int32_t pairs, int32_t to) {
     int32_t *const at = layout->at, *const counts = layout->counts;
     const int32_t thread = tally_thread();
@@ -249,7 +249,7 @@ TALLY_FN TALLY_F(pair) TALLY_F(find_pair)(TALLY_F(layout) * layout, int32_t pair
     return found;
 }
 
-/* All levels of a tile. The result lies `shift` values behind the beginning of shared->values. */
+/* Merges all levels of a tile. The result begins `shift` values behind the beginning of shared->values. */
 TALLY_FN void TALLY_F(merge)(const tally_merge_work *merge, TALLY_F(shared) * shared, TALLY_F(layout) * layout,
                              int32_t shift, uint16_t *order, int32_t has_origins) {
     TALLY_UNROLL
@@ -264,7 +264,7 @@ TALLY_FN void TALLY_F(merge)(const tally_merge_work *merge, TALLY_F(shared) * sh
     }
 }
 
-/* Merged values go from shared memory to their places. */
+/* Writes merged values from shared memory to their places. */
 TALLY_FN void TALLY_F(put_values)(const tally_merge_work *merge, const TALLY_M(bits) * values, int64_t begin,
                                   int32_t n) {
     enum { QUAD = 16 / (TALLY_MERGE_BITS / 8) };
@@ -297,7 +297,7 @@ TALLY_FN void TALLY_F(put_origins)(const tally_merge_work *merge, const TALLY_F(
     }
 }
 
-/* The values at places `begin` to `until` - 1, ranks of the runs from array `first`. */
+/* Merges the values that go to places `begin` to `until` - 1; `first`: the first array of their runs. */
 TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * shared, int64_t first, int64_t begin,
                             int64_t until, uint16_t *order, int32_t has_origins) {
     const int32_t packed = merge->packed, n = (int32_t)(until - begin);
@@ -307,7 +307,7 @@ TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * sha
     tally_barrier();
     TALLY_UNROLL
     for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) is_bad |= shared->pieces[i].count < 0;
-    if (is_bad) { /* not of runs that are sorted */
+    if (is_bad) { /* the runs were not sorted */
         if (tally_thread() == 0) tally_or32(&merge->report->unsorted, 1);
         return;
     }
@@ -329,7 +329,7 @@ TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * sha
     if (has_origins) TALLY_F(put_origins)(merge, shared, order + shift, begin, n);
 }
 
-/* A block has a tile of the output, which may be of several groups of runs. */
+/* A block makes a tile of the output, which may have values of several groups of runs. */
 TALLY_FN void TALLY_F(tile)(const tally_merge_work *merge, TALLY_F(shared) * shared, uint16_t *order,
                             int32_t has_origins) {
     const int64_t begin = (int64_t)tally_block() * TALLY_F(TILE),
@@ -370,7 +370,7 @@ TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), tally_merge_pass,
     TALLY_F(tile)(work.pass, shared, order->of, 1);
 }
 
-/* The first place of a value that belongs before the one in front of it, for a message: report->misplaced. */
+/* Finds the first value that belongs before the one in front of it, for a message: report->misplaced is its place. */
 TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(check), tally_merge_pass, 4) {
     const tally_merge_work *merge = work.pass;
     for (int64_t place = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(); place < merge->total;

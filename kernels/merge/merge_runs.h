@@ -7,12 +7,12 @@
 
 typedef struct tally_run {
     const char *data;
-    int64_t stride, count, place; /* place: of its first value */
+    int64_t stride, count, place; /* place: that of its first value */
 } tally_run;
 
-/* The array that has the value of that place. */
+/* The array that the value at that place is in. */
 TALLY_FN int64_t tally_merge_array_at(const tally_merge_work *merge, int64_t place) {
-    int64_t low = 0, high = merge->count - 1; /* the last one that begins there or before */
+    int64_t low = 0, high = merge->count - 1; /* among these: the last array that begins there or before */
     while (low < high) {
         const int64_t middle = high - (high - low) / 2;
         if (merge->before[middle] <= place)
@@ -22,12 +22,12 @@ TALLY_FN int64_t tally_merge_array_at(const tally_merge_work *merge, int64_t pla
     }
     return low;
 }
-/* The first array of the 2^levels runs that are merged to one with the value of that place. */
+/* The value at that place is in one of 2^levels runs that are merged into one: the first array of these. */
 TALLY_FN int64_t tally_merge_first_at(const tally_merge_work *merge, int64_t place, int32_t levels) {
     return tally_merge_array_at(merge, place) & -((int64_t)1 << (merge->log_run + levels));
 }
 
-/* Run `number` of those that begin with array `first`; arrays that there are not are empty. */
+/* Run `number` of those that begin with array `first`. Behind the last array there are empty runs. */
 TALLY_FN tally_run tally_run_of(const tally_merge_work *merge, int64_t first, int32_t number) {
     const int64_t arrays = (int64_t)1 << merge->log_run, all = merge->count, begins = first + number * arrays,
                   begin = begins < all ? begins : all, end = begin + arrays < all ? begin + arrays : all,
@@ -36,14 +36,14 @@ TALLY_FN tally_run tally_run_of(const tally_merge_work *merge, int64_t first, in
     if (run.count == 0) return run;
     if (run.data != 0) {
         run.data += place * run.stride;
-    } else { /* of one array */
+    } else { /* the first pass: a run is an array */
         run.data = merge->arrays[begin].data;
         run.stride = merge->arrays[begin].stride;
     }
     return run;
 }
 
-/* Origins: 8 bytes at any address. */
+/* Origins have 8 bytes, at any address. */
 TALLY_FN int64_t tally_origin_of(const tally_merge_work *merge, int64_t place) {
     uint64_t bits = 0;
     if (merge->origins_from == 0) return place;

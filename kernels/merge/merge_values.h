@@ -16,7 +16,7 @@ typedef TALLY_MERGE_BITS_TYPE TALLY_M(bits);
 typedef TALLY_MERGE_SIGNED_TYPE TALLY_M(integer);
 enum { TALLY_M(EACH) = TALLY_MERGE_EACH };
 
-/* An integer that ascends as such floats do. */
+/* Maps the bits of a float to an integer, such that integers ascend as the floats do. */
 TALLY_FN TALLY_M(integer) TALLY_M(key)(TALLY_M(bits) bits, uint64_t infinity) {
     const TALLY_M(integer) value = (TALLY_M(integer))bits;
     const TALLY_M(bits) most = (TALLY_M(bits)) ~((TALLY_M(bits))1 << (TALLY_MERGE_BITS - 1)),
@@ -26,7 +26,7 @@ TALLY_FN TALLY_M(integer) TALLY_M(key)(TALLY_M(bits) bits, uint64_t infinity) {
     return value < 0 ? (TALLY_M(integer)) - (TALLY_M(integer))magnitude : value;
 }
 
-/* Whether a value may stand before another that comes behind it: it is less or equal. */
+/* Whether a may stand in front of b: it is less or equal. */
 TALLY_FN int32_t TALLY_M(may_precede)(TALLY_M(bits) a, TALLY_M(bits) b, uint64_t infinity) {
     if (TALLY_MERGE_READING == TALLY_MERGE_BOOL) return (a != 0) <= (b != 0);
     if (TALLY_MERGE_READING == TALLY_MERGE_UNSIGNED) return a <= b;
@@ -42,7 +42,7 @@ TALLY_FN int32_t TALLY_M(may_precede)(TALLY_M(bits) a, TALLY_M(bits) b, uint64_t
     return TALLY_M(key)(a, infinity) <= TALLY_M(key)(b, infinity);
 }
 
-/* A value at any address. */
+/* Values may lie at any address. */
 TALLY_FN TALLY_M(bits) TALLY_M(load)(const char *p) {
     uint64_t bits = 0;
     if ((uint64_t)p % sizeof(TALLY_M(bits)) == 0) return *(const TALLY_M(bits) *)(const void *)p;
@@ -63,8 +63,8 @@ TALLY_FN TALLY_M(bits) TALLY_M(value)(const tally_run *run, int64_t i) {
     return TALLY_M(load)(run->data + i * run->stride);
 }
 
-/* How many of the first `rank` values of two pieces in shared memory are of the first: merge path. Of pieces that are
- * not sorted it is any number of these. */
+/* How many of the first `rank` values of two pieces in shared memory are from the first piece, by merge path. If the
+ * pieces are not sorted, any possible number. */
 TALLY_FN int32_t TALLY_M(path)(const TALLY_M(bits) * a, int32_t a_count, const TALLY_M(bits) * b, int32_t b_count,
                                int32_t rank, uint64_t infinity) {
     int32_t low = rank > b_count ? rank - b_count : 0, high = rank < a_count ? rank : a_count;
