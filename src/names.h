@@ -1028,6 +1028,7 @@
 #define widen_keys TALLY_N(widen_keys)
 #define widen_keys_of TALLY_N(widen_keys_of)
 #define widen_nodes TALLY_N(widen_nodes)
+#define widen_part TALLY_N(widen_part)
 #define widen_range TALLY_N(widen_range)
 #define widen_rows TALLY_N(widen_rows)
 #define widen_sizes TALLY_N(widen_sizes)

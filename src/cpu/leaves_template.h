@@ -155,21 +155,47 @@ TALLY_INLINE TALLY_TARGET void widen_some(TALLY_V *wide, const raw_t *x, int64_t
     for (int k = whole; k < count; k++) rest[k - whole] = x[k];
     *(tally__eight_f32 *)(wide + whole) = __builtin_ia32_vcvtph2ps256(*(const tally__eight_f16 *)rest);
 }
+/* The same of any number below a leaf, read back at once in whole vectors: a load of what two stores wrote waits for
+ * both, and so does one of values copied one by one. */
+TALLY_INLINE TALLY_TARGET void widen_part(TALLY_V *wide, const raw_t *x, int64_t n) {
+#if defined(TALLY_ISA_AVX512)
+    const tally__sixteen_f16 none = {0};
+    const tally__sixteen_f32 nothing = {0};
+    const int count = (int)n, whole = count & ~15;
+    for (int k = 0; k < whole; k += 16)
+        *(tally__sixteen_f32 *)(wide + k) =
+            __builtin_ia32_vcvtph2ps512_mask(*(const tally__sixteen_f16 *)(x + k), nothing, TALLY_ALL_SIXTEEN, 4);
+    if (whole == count) return;
+    const tally__sixteen_f16 rest = (tally__sixteen_f16)__builtin_ia32_loaddquhi256_mask(
+        (const void *)(x + whole), none, (uint16_t)((1 << (count - whole)) - 1));
+    *(tally__sixteen_f32 *)(wide + whole) = __builtin_ia32_vcvtph2ps512_mask(rest, nothing, TALLY_ALL_SIXTEEN, 4);
+#else
+    widen_some(wide, x, n);
+#endif
+}
 #define TALLY_WIDENS 1 /* byte of favour for walking columns, which takes fewer conversions */
 #define TALLY_WIDE(name, x, most, count)   \
     _Alignas(64) TALLY_V name[(most) + 8]; \
     widen_some(name, x, count);
+#define TALLY_WIDE_PART(name, x, most, count) \
+    _Alignas(64) TALLY_V name[(most) + 16];   \
+    widen_part(name, x, count);
 #define TALLY_FURTHER(wide, by) ((wide) + (by))
 #else
 #define TALLY_WIDENS 0
 #define TALLY_WIDE(name, x, most, count) const TALLY_V *const name = NULL;
+#define TALLY_WIDE_PART TALLY_WIDE
 #define TALLY_FURTHER(wide, by) (wide)
 #endif
 #if TALLY_KERNEL_INPUTS == 2
 #define TALLY_WIDE_TWO(most, count) TALLY_WIDE(wide_x, x, most, count) TALLY_WIDE(wide_y, y, most, count)
+#define TALLY_WIDE_PARTS(most, count) TALLY_WIDE_PART(wide_x, x, most, count) TALLY_WIDE_PART(wide_y, y, most, count)
 #else
 #define TALLY_WIDE_TWO(most, count)    \
     TALLY_WIDE(wide_x, x, most, count) \
+    const TALLY_V *const wide_y = wide_x;
+#define TALLY_WIDE_PARTS(most, count)       \
+    TALLY_WIDE_PART(wide_x, x, most, count) \
     const TALLY_V *const wide_y = wide_x;
 #endif
 
@@ -231,7 +257,7 @@ static TALLY_TARGET column_t part_leaf(const raw_t *x, const raw_t *y, int64_t n
     arrays_t arrays;
     lanes_t lanes = lanes_of(&arrays);
     int64_t row = TALLY_COLUMNS;
-    TALLY_WIDE_TWO(TALLY_LEAF, n)
+    TALLY_WIDE_PARTS(TALLY_LEAF, n)
     if (n < TALLY_COLUMNS)
         mask_row(lanes, x, y, wide_x, wide_y, (int)n, part_width(n), true);
     else
@@ -305,7 +331,7 @@ static TALLY_TARGET second_t part_leaf2(const raw_t *x, int64_t n, int64_t reada
     arrays2_t arrays;
     lanes2_t lanes = lanes_of2(&arrays);
     int64_t row = TALLY_COLUMNS;
-    TALLY_WIDE(wide, x, TALLY_LEAF, n)
+    TALLY_WIDE_PART(wide, x, TALLY_LEAF, n)
     if (n < TALLY_COLUMNS)
         mask_row2(lanes, x, wide, (int)n, part_width(n), 0, true, aim);
     else

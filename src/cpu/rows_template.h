@@ -196,7 +196,7 @@ TALLY_INLINE TALLY_TARGET void fill_rows2(const leaf_rows_t *all, bool in_tree) 
 #elif TALLY_PASSES == 2
 TALLY_INLINE TALLY_TARGET void fill_some2(lanes2_t lanes, lanes_aim_t aims, const raw_t *x, int64_t count, int32_t r,
                                           bool is_first) {
-    TALLY_WIDE(wide, x, TALLY_LEAF, count)
+    TALLY_WIDE_PART(wide, x, TALLY_LEAF, count)
     if (is_first) {
         TALLY_FREE_LANES
         for (int64_t p = 0; p < count; p++) put2(lanes, p, lift2(item_at(x, wide, p), r, get_aim(aims, p)));

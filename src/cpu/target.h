@@ -29,6 +29,13 @@
 #if TALLY_HAS_F16C /* in place of <immintrin.h>, which takes a third of a second to read */
 typedef short tally__eight_f16 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef float tally__eight_f32 __attribute__((vector_size(32), may_alias));
+typedef short tally__sixteen_f16 __attribute__((vector_size(32), aligned(2), may_alias));
+typedef float tally__sixteen_f32 __attribute__((vector_size(64), aligned(4), may_alias));
+#ifdef __clang__ /* a mask is an unsigned number, for gcc's conversion a signed one */
+#define TALLY_ALL_SIXTEEN 0xffff
+#else
+#define TALLY_ALL_SIXTEEN -1
+#endif
 #endif
 
 /* Functions of loops that are made of others, and functions that are compiled once, whatever calls them: for what is
