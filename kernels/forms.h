@@ -22,6 +22,7 @@
     X(COLUMNS, ROWS)        /* rows that lie across others */                  \
     X(ROWS, ROWS)           /* rows whose values lie side by side */           \
     X(SHORT, ROWS)          /* rows of a few values */                         \
+    X(TILE, ROWS)           /* exact rows of some values side by side */       \
     X(PART_NODES, RANKS)    /* nodes of segments */                            \
     X(NODES, RANKS)         /* nodes of several parties */                     \
     X(WINDOWS, RANKS)       /* windows of nodes of exact sums */               \
@@ -72,6 +73,8 @@
         K(EXACT, FEATURES, expansion_feature_nodes, TALLY_THREADS, tally_features_work)           \
     U(EXACT, SHORT, "production/short_exact.h", )                                                 \
         K(EXACT, SHORT, exact_short, TALLY_THREADS, tally_segments_work)                          \
+    U(EXACT, TILE, "production/short_tile.h", )                                                   \
+        K(EXACT, TILE, exact_tile, TALLY_THREADS, tally_segments_work)                            \
     U(EXACT, PREFIX, "production/prefix.h", )                                                     \
         K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)          \
     U(EXACT, COLUMNS, "production/exact_columns.h", )                                             \

@@ -471,6 +471,13 @@ file=kernels/rows/intervals.h
 mutation short-units $file 'return (q < 0 ? -q : q) * 0x1p-50;' 'return (q < 0 ? -q : q) * 0;'
 mutation short-interval $file 'low == high && (a.half' '(a.half'
 mutation short-minus-zero $file 'is_exact ? of->sum : of->sum + of->rest' 'of->sum + of->rest'
+mutation exact-rows-scaled kernels/rows/level_sums.h 'its_most < (int64_t)TALLY_SIZE_INFINITY ?' '(int32_t)its_most < (int32_t)TALLY_SIZE_INFINITY ?'
+file=kernels/rows/row_tile.h
+mutation tile-rest $file 'for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_BLOCK)' 'for (int32_t at = bytes; at < bytes; at += TALLY_BLOCK)'
+mutation tile-there $file 'is_there = i < mine->count' 'is_there = i <= mine->count'
+mutation tile-batches $file 'first = first + batch >= batches * batch ? 0' 'first = first + batch > batches * batch ? 0'
+mutation tile-joined $file 'for (int32_t v = 1; v < TALLY_ACROSS; v++) join_row_sums' 'for (int32_t v = 1; v + 1 < TALLY_ACROSS; v++) join_row_sums'
+mutation tile-small kernels/rows/pair_sums.h 'a->is_small |= b->is_small;' ';'
 file=kernels/production/short_exact.h
 mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
 mutation short-there $file 'certain &= there;' ';'

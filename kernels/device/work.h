@@ -51,6 +51,14 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
     ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
 #define TALLY_SHORT_EXACT_ACROSS_OF(value_bytes, inputs, has_spread) \
     (((value_bytes) == 8 ? 2 : 4) / ((inputs) == 2 || (has_spread) ? 2 : 1)) /* and of short exact ones */
+/* Rows side by side of more than TALLY_SHORT_APART values go through such a tile in shared memory, with log2 of so many
+ * threads for each row. */
+enum { TALLY_SHORT_APART = 16, TALLY_SHORT_TILE = 32 << 10 };
+TALLY_FN int32_t tally_log_sharers(int64_t row_bytes, int32_t threads) {
+    int32_t log = 0;
+    while (row_bytes * (threads >> log) > TALLY_SHORT_TILE) log++;
+    return log;
+}
 /* Lanes side by side in production/exact_columns.h, at most: as many as have digits in 48 KB of shared memory. */
 #define TALLY_EXACT_COLUMNS_ACROSS_OF(value_bytes, has_sum, has_products) \
     (!(has_products) ? 32 : (value_bytes) == 8 ? 16 >> (has_sum) : (value_bytes) == 4 ? 32 : 32 >> (has_sum))

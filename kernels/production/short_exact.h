@@ -14,6 +14,7 @@
 #include "order/leaf.h"
 #include "exact_segments/thread_sums.h"
 #define TALLY_ACROSS TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD)
+#define TALLY_JOINED 0
 #include "rows/vector.h"
 #include "rows/pair_sums.h"
 #include "rows/intervals.h"
@@ -81,20 +82,18 @@ TALLY_FN void add_rows(const tally_segments_work *work, const rows_t *rows, row_
             values.y[k] = TALLY_KERNEL_INPUTS == 1 ? values.x[k]
                           : is_there               ? read_rows(rows->y, at_y, is_whole)
                                                    : vector_of(plus_zero());
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_ACROSS; v++) add_key(&sums[v], value_in(&values.x[k], v), is_there);
             at_x += step_x;
             at_y += step_y;
         }
-        add_values_to_rows(sums, &sizes, &values, length - first);
+        add_values_to_rows(sums, &sizes, &values);
     }
     take_largest(sums, &sizes);
 }
 
 /* ---- results ---- */
 
-TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {
-    tally_mark(work->partition.unsure, row);
-    tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
-}
 /* A row once more, in three doubles, in units that suit f64. */
 TALLY_LONG void put_again(const tally_segments_work *work, int64_t row) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
@@ -149,7 +148,6 @@ TALLY_FN void store_words(const tally_segments_work *work, int32_t is_whole, con
 /* Results of the thread's rows, which have `sums`, or have not been added up. */
 TALLY_FN void put_rows(const tally_segments_work *work, row_sums_t *sums, int32_t is_whole, int32_t are_added) {
     const tally_results *const out = &work->out;
-    enum { all = (1 << TALLY_ACROSS) - 1 };
     uint32_t there = 0, certain = 0, unsure = 0;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)

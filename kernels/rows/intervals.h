@@ -19,7 +19,7 @@ TALLY_FN common_t common_of(int64_t length, const tally_final *final) {
     c.n = (double)(int32_t)length;
     c.divisor = TALLY_HAS_SPREAD ? c.n * (c.n - (double) final->ddof) : final->mean ? c.n : 1;
     c.reciprocal = 1 / c.divisor;
-    c.error = tally_compensated_error(c.n);
+    c.error = tally_compensated_error(c.n + TALLY_JOINED);
     return c;
 }
 /* A result lies no further than `half` from q. */

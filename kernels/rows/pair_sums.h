@@ -4,9 +4,14 @@
 #ifndef TALLY_PAIR_SUMS_H
 #define TALLY_PAIR_SUMS_H
 
+#ifndef TALLY_JOINED
+#error "define TALLY_JOINED, twice the number of sums that are joined to a row's, at most"
+#endif
+
 #include "exact_segments/flat_nodes.h"
 #include "exact_sums/pair_results.h"
 #include "rows/vector.h"
+#include "segments/partition.h"
 #include "sums/compensated.h"
 
 /* Values of each row, on their way at once. */
@@ -130,21 +135,14 @@ TALLY_FN void note_specials(row_sums_t *sums, values_t *values) {
         }
     }
 }
-TALLY_FN void add_keys(row_sums_t *sums, const values_t *values, int32_t count) {
+TALLY_FN void add_key(row_sums_t *a, TALLY_T x, int32_t is_there) {
 #if TALLY_HAS_KEYS
-    TALLY_UNROLL
-    for (int32_t k = 0; k < together; k++) {
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            const TALLY_T x = value_in(&values->x[k], v);
-            const TALLY_K key = order_key(x);
-            const int32_t is_there = k < count && !term_is_absent(x, x);
-            sums[v].low = key < sums[v].low && is_there ? key : sums[v].low;
-            sums[v].high = key > sums[v].high && is_there ? key : sums[v].high;
-        }
-    }
+    const TALLY_K key = order_key(x);
+    is_there &= !term_is_absent(x, x);
+    a->low = key < a->low && is_there ? key : a->low;
+    a->high = key > a->high && is_there ? key : a->high;
 #else
-    (void)sums, (void)values, (void)count;
+    (void)a, (void)x, (void)is_there;
 #endif
 }
 TALLY_FN void take_sizes(sizes_t *of_x, sizes_t *of_y, const values_t *values) {
@@ -155,10 +153,9 @@ TALLY_FN void take_sizes(sizes_t *of_x, sizes_t *of_y, const values_t *values) {
         if (TALLY_KERNEL_INPUTS == 2) add_sizes(of_y, &values->y[k]);
     }
 }
-/* Adds values of each row, `count` or all of them; of others they are what adds nothing. */
-TALLY_FN void add_values_to_rows(row_sums_t *sums, sizes_t *sizes, values_t *values, int32_t count) {
+/* Adds values of each row, but for their keys. */
+TALLY_FN void add_values_to_rows(row_sums_t *sums, sizes_t *sizes, values_t *values) {
     sizes_t of_x, of_y;
-    add_keys(sums, values, count);
     take_sizes(&of_x, &of_y, values);
     if (has_special(&of_x) || has_special(&of_y)) {
         note_specials(sums, values);
@@ -173,6 +170,38 @@ TALLY_FN void add_values_to_rows(row_sums_t *sums, sizes_t *sizes, values_t *val
     }
 }
 
+/* ---- sums of several threads ---- */
+
+TALLY_FN tally_compensated compensated_of_lane(const tally_compensated *a, int32_t lane) {
+    tally_compensated b;
+    b.sum = tally_from_bits_f64(tally_of_lane64(tally_bits_f64(a->sum), lane));
+    b.rest = tally_from_bits_f64(tally_of_lane64(tally_bits_f64(a->rest), lane));
+    b.lost = tally_shuffle(a->lost, lane);
+    return b;
+}
+TALLY_FN row_sums_t row_sums_of_lane(const row_sums_t *a, int32_t lane) {
+    row_sums_t b;
+    TALLY_IF_SUM(b.sum = compensated_of_lane(&a->sum, lane);)
+    TALLY_IF_PRODUCTS(b.products = compensated_of_lane(&a->products, lane);)
+    b.largest = tally_shuffle(a->largest, lane);
+    b.is_small = (int32_t)tally_shuffle((uint32_t)a->is_small, lane);
+    b.seen = (int32_t)tally_shuffle((uint32_t)a->seen, lane);
+    b.absent = (int32_t)tally_shuffle((uint32_t)a->absent, lane);
+    TALLY_IF_KEYS(b.low = (TALLY_K)tally_of_lane64((int64_t)a->low, lane);)
+    TALLY_IF_KEYS(b.high = (TALLY_K)tally_of_lane64((int64_t)a->high, lane);)
+    return b;
+}
+TALLY_FN void join_row_sums(row_sums_t *a, const row_sums_t *b) {
+    TALLY_IF_SUM(tally_compensated_join(&a->sum, &b->sum, is_told);)
+    TALLY_IF_PRODUCTS(tally_compensated_join(&a->products, &b->products, 0);)
+    a->largest = b->largest > a->largest ? b->largest : a->largest;
+    a->is_small |= b->is_small;
+    a->seen |= b->seen;
+    a->absent += b->absent;
+    TALLY_IF_KEYS(a->low = b->low < a->low ? b->low : a->low;)
+    TALLY_IF_KEYS(a->high = b->high > a->high ? b->high : a->high;)
+}
+
 /* ---- results ---- */
 
 /* The largest finite term, or a little more. */
@@ -180,9 +209,17 @@ TALLY_FN double largest_of(const row_sums_t *s) {
     if (!TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 1) return (double)value_of(from_bits((TALLY_K)s->largest));
     return tally_from_bits_f64((int64_t)(s->largest + 1) << 32);
 }
+/* A sum of f64 that is tiny counts units of a power of two, so that quotients do not lose digits. */
+TALLY_FN void scale_tiny_sum(in_pairs_t *a) {
+    enum { power = 500 };
+    const double size = a->sum.high < 0 ? -a->sum.high : a->sum.high, scale = tally_power_of_two(power);
+    if (TALLY_HAS_PRODUCTS || size == 0 || !(size < 0x1p-400)) return;
+    a->sum.high *= scale, a->sum.low *= scale, a->error *= scale;
+    a->power = -power;
+}
 /* Sums of n values, some of them absent, as finalize_pairs takes them. */
 TALLY_FN in_pairs_t pairs_of_row(const row_sums_t *s, int64_t n) {
-    const double error = tally_compensated_error((double)(int32_t)n);
+    const double error = tally_compensated_error((double)((int32_t)n + TALLY_JOINED));
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
     a.present = n - s->absent;
@@ -202,12 +239,18 @@ TALLY_FN in_pairs_t pairs_of_row(const row_sums_t *s, int64_t n) {
     if (!are_exact && !needs_largest) a.relative = error;
 #endif
     TALLY_IF_KEYS(a.low = s->low; a.high = s->high;)
+    if (TALLY_IS_F64) scale_tiny_sum(&a);
     return a;
 }
 /* The result, if it is certain. */
 TALLY_FN int32_t finalize_row(const row_sums_t *s, int64_t n, const tally_final *final, uint64_t *result) {
     const in_pairs_t a = pairs_of_row(s, n);
     return finalize_pairs(&a, final, result) && !s->is_small;
+}
+/* A row is left to the stages that follow. */
+TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {
+    tally_mark(work->partition.unsure, row);
+    tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
 }
 
 #endif

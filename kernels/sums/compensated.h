@@ -29,11 +29,16 @@ TALLY_FN void tally_compensated_put(tally_compensated *a, double term, const int
     a->sum = sum.high;
     tally_compensated_put_rest(a, sum.low, is_told);
 }
+TALLY_FN void tally_compensated_join(tally_compensated *a, const tally_compensated *b, const int32_t is_told) {
+    tally_compensated_put(a, b->sum, is_told);
+    tally_compensated_put_rest(a, b->rest, is_told);
+    a->lost |= b->lost;
+}
 /* How far at most the sum of n terms is from its pair, as a share of the largest of them. Partial sums are at most n
  * times that, errors 2^-53 of partial sums, and so are rests of products; of 2 n such errors each addition rounds
  * their partial sums by 2^-53 of these: together 4 n^3 2^-106. Four times as much holds for n squares - sum^2 of a
  * spread, too, as a share of n squares: the sum is at most the root of n squares, and its terms are at most that of
- * squares. */
+ * squares. Sums that are joined count as two terms. */
 TALLY_FN double tally_compensated_error(double n) { return n * n * n * 0x1p-102; }
 
 #endif

@@ -38,16 +38,25 @@ static stage first_stage(const tally__spec *spec) {
 static bool has_columns(const job *j) {
     return j->call->spec->exact && j->segments.kind == TALLY_ROWS && j->segments.inner > 1;
 }
-/* Whether each row is first reduced exactly by one thread (production/short_exact.h), which leaves to the other stages
- * what it is not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones), and short rows
- * side by side, but for plain sums of fewer values. Measured: docs/design/012. */
+/* Bytes of a row of all inputs. */
+static int64_t row_bytes(const job *j) {
+    return j->segments.length * (int64_t)tally__geometry_of(j->call->spec).value_bytes * j->call->spec->inputs;
+}
+/* Whether each row is first reduced exactly by one thread, or a few (production/short_exact.h), which leave to the
+ * other stages what they are not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones),
+ * and rows side by side of fewer bytes than cuda/exact_rows.c takes; but plain sums only of 6 to 16 values. Measured:
+ * docs/design/012. */
 static bool are_short(const job *j) {
-    enum { SUMS_FROM = 6, SIDE_BY_SIDE = 16 };
+    enum { SUMS_FROM = 6, MOST_BYTES = 1536 };
     const tally__spec *spec = j->call->spec;
+    const int64_t length = j->segments.length;
     const bool is_plain = tally__is_sum_alone(spec) && !spec->final.mean;
-    return j->reduces && spec->exact && j->segments.kind == TALLY_ROWS && TALLY_FIRST_STAGE == STAGE_EXPANSIONS &&
-           j->segments.length > 0 &&
-           (has_columns(j) || (j->segments.length <= SIDE_BY_SIDE && (j->segments.length >= SUMS_FROM || !is_plain)));
+    if (!j->reduces || !spec->exact || j->segments.kind != TALLY_ROWS || TALLY_FIRST_STAGE != STAGE_EXPANSIONS ||
+        length == 0)
+        return false;
+    if (has_columns(j)) return true;
+    if (length <= TALLY_SHORT_APART) return length >= SUMS_FROM || !is_plain;
+    return !is_plain && row_bytes(j) < MOST_BYTES && tally__are_packed(j->call, 16);
 }
 /* Whether the first kernel, and the tiles, are those of production/segments.h. They are not of exact operators that
  * begin with a later stage, nor of rows that a thread has each. A plan has such tiles, too. */
@@ -339,14 +348,16 @@ static tally_status reduce_exactly(const job *j) {
     return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(tiles, finishing), TALLY_START_EARLY,
                               work);
 }
-/* Short rows, each by a thread. */
+/* Short rows, each by a thread or a few. */
+static bool is_in_tile(const job *j) { return j->segments.inner == 1 && j->segments.length > TALLY_SHORT_APART; }
 static tally_status reduce_short(const job *j) {
     const tally__spec *spec = j->call->spec;
     const tally__geometry sizes = tally__geometry_of(spec);
-    const int64_t rows = TALLY_THREADS * TALLY_SHORT_EXACT_ACROSS_OF((int64_t)sizes.value_bytes, spec->inputs,
-                                                                     sizes.adds_values && sizes.adds_products);
+    const int64_t apart = TALLY_THREADS * TALLY_SHORT_EXACT_ACROSS_OF((int64_t)sizes.value_bytes, spec->inputs,
+                                                                      sizes.adds_values && sizes.adds_products),
+                  rows = is_in_tile(j) ? TALLY_THREADS >> tally_log_sharers(row_bytes(j), TALLY_THREADS) : apart;
     tally__loaded kernel;
-    TALLY_TRY(tally__gpu_kernel(j->call->gpu, spec, TALLY_FORM_SHORT, &kernel));
+    TALLY_TRY(tally__gpu_kernel(j->call->gpu, spec, is_in_tile(j) ? TALLY_FORM_TILE : TALLY_FORM_SHORT, &kernel));
     return tally__call_launch(j->call, &kernel, kernel.first, tally__over(j->results, rows), TALLY_START_EARLY,
                               &j->work);
 }
@@ -380,7 +391,7 @@ static tally_status prepare_kernels(const job *j) {
     const bool is_exact = j->call->spec->exact;
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SEGMENTS;
-    if (are_short(j)) forms[count++] = TALLY_FORM_SHORT;
+    if (are_short(j)) forms[count++] = is_in_tile(j) ? TALLY_FORM_TILE : TALLY_FORM_SHORT;
     if (j->again.partition.left != NULL) forms[count++] = TALLY_FORM_WIDE;
     if (j->again.partition.far != NULL) forms[count++] = TALLY_FORM_PREFIX;
     if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_PARTITION;

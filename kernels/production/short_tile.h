@@ -1,0 +1,56 @@
+/* Exact results of short rows side by side, of more values than production/short_exact.h reads one by one: they go
+ * through shared memory, and a thread or a few have a row (rows/row_tile.h). A sum is two doubles and a bound, as
+ * there. Results that are not certain are marked for the stages that follow (docs/design/012). */
+#ifndef TALLY_FORM_SHORT_TILE_H
+#define TALLY_FORM_SHORT_TILE_H
+
+#include "types/types.h"
+
+#include TALLY_KERNEL_FILE
+
+#include "order/leaf.h"
+#define TALLY_ACROSS                                                                                \
+    TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD) /* sums at once \
+                                                                                     */
+#define TALLY_JOINED 128 /* 4 sums of each of 16 threads */
+#include "rows/vector.h"
+#include "rows/intervals.h"
+#include "rows/row_tile.h"
+
+TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_sums_t *sums) {
+    const tally_results *const out = &work->out;
+    const int64_t present = work->length - sums->absent;
+    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+    int32_t is_certain = 0;
+    if (may_be_quick && kernel_result_bytes(&out->final) == 4 &&
+        (!TALLY_HAS_SPREAD || work->length > out->final.ddof)) {
+        const common_t common = common_of(work->length, &out->final);
+        uint32_t word;
+        is_certain = quick_result(sums, &common, &out->final, &word);
+        result[0] = word;
+    }
+    if (present == 0)
+        put_nothing(out, row);
+    else if (is_certain || finalize_row(sums, work->length, &out->final, result))
+        put_bytes(out, row, result, present);
+    else
+        mark_row(work, row);
+}
+
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_tile, tally_segments_work, TALLY_HAS_KEYS ? 2 : 3) {
+    TALLY_SHARED(row_tile_t, tile);
+    if (tally_is_idle(work.wanted)) return;
+    tally_let_next_start();
+    tally_await_before();
+    const int32_t length = (int32_t)work.length,
+                  log = tally_log_sharers(work.length * TALLY_BYTES * TALLY_KERNEL_INPUTS, TALLY_BLOCK);
+    const int64_t first = (int64_t)tally_block() * (TALLY_BLOCK >> log);
+    const tile_part_t mine = take_rows(&work, tile, first, log);
+    row_sums_t sums[TALLY_ACROSS];
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) sums[v] = no_row_sums();
+    add_part_of_row(sums, &mine, length);
+    if (mine.part == 0 && first + mine.row < work.partition.count) put_row(&work, first + mine.row, &sums[0]);
+}
+
+#endif
