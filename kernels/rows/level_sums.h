@@ -129,9 +129,9 @@ TALLY_FN int32_t scale_extent(extent_t *e, int32_t power) {
 }
 /* The sizes that levels hold, back from those of scaled values. */
 TALLY_FN void unscale_bounds(uint32_t *most, uint32_t *least, int32_t power) {
-    const int32_t by = power * (1 << TALLY_SIZE_FRACTION), its_most = (int32_t)*most - by,
-                  its_least = (int32_t)*least - by;
-    *most = its_most < (int32_t)TALLY_SIZE_INFINITY ? (uint32_t)its_most : TALLY_SIZE_INFINITY - 1;
+    const int64_t by = (int64_t)power * (1 << TALLY_SIZE_FRACTION), its_most = *most - by, /* past 2^31 */
+        its_least = *least - by;
+    *most = its_most < (int64_t)TALLY_SIZE_INFINITY ? (uint32_t)its_most : TALLY_SIZE_INFINITY - 1;
     *least = its_least > 0 ? (uint32_t)its_least : 0;
 }
 /* Levels for scaled values, where there are none for values as they are. */

@@ -245,35 +245,55 @@ static void test_exact_rows(void **state) {
     compare_exact(ways, (int)(sizeof ways / sizeof *ways));
 }
 
-/* Sums that are ties but for a value 220 binades below, one in each of many rows, that lie `inner` across. */
-static void compare_far_ties(const subject *s, int64_t outer, int64_t inner) {
-    enum { LENGTH = 131 };
+/* Rows of FILLED values that `fill` makes: those of a row begin at place `first`, and lie `inner` apart. */
+enum { FILLED = 300 };
+typedef void (*fill_row)(tally_type type, char *x, int64_t row, int64_t first, int64_t inner);
+static void compare_filled(const subject *s, fill_row fill, int64_t outer, int64_t inner) {
     const int64_t rows = outer * inner;
-    const size_t bytes = tally_type_size(s->type);
-    const double half = ldexp(1, s->type == TALLY_F32 ? 76 : 47), signs[] = {1, 0, -1};
-    char *x = scratch(0, (size_t)(LENGTH * rows) * bytes), *wanted = scratch(1, (size_t)rows * bytes),
-         *got = scratch(2, (size_t)rows * bytes);
-    tally_segments segments = tally_rows(outer, LENGTH, inner);
-    memset(x, 0, (size_t)(LENGTH * rows) * bytes);
-    for (int64_t r = 0; r < rows; r++) {
-        const int64_t first = r / inner * LENGTH * inner + r % inner;
-        put_number(s->type, x, first, ldexp(1, 100));
-        put_number(s->type, x, first + (7 + r % 100) * inner, half);
-        put_number(s->type, x, first + (LENGTH - 1) * inner, signs[r % 3] * ldexp(1, -120));
-    }
-    const tally_array in = {x, s->type, LENGTH * rows, 0};
+    const size_t bytes = tally_type_size(s->type), each = result_bytes(s);
+    char *x = scratch(0, (size_t)(FILLED * rows) * bytes), *wanted = scratch(1, (size_t)rows * each),
+         *got = scratch(2, (size_t)rows * each);
+    tally_segments segments = tally_rows(outer, FILLED, inner);
+    memset(x, 0, (size_t)(FILLED * rows) * bytes);
+    for (int64_t r = 0; r < rows; r++) fill(s->type, x, r, r / inner * FILLED * inner + r % inner, inner);
+    const tally_array in = {x, s->type, FILLED * rows, 0};
     const tally_output due = {wanted, TALLY_NATURAL, rows, 0}, out = {got, TALLY_NATURAL, rows, 0};
-    set_scene(s, ANY_BITS, LENGTH * rows);
+    set_scene(s, ANY_BITS, FILLED * rows);
     EXPECT_OK(perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, in, in, &segments, due));
     EXPECT_OK(perform(context_for(s, backend, 1), s->op, in, in, &segments, out));
-    for (int64_t i = 0; i < rows; i++) EXPECT_BITS(got + (size_t)i * bytes, wanted + (size_t)i * bytes, bytes, "a tie");
+    for (int64_t i = 0; i < rows; i++) EXPECT_BITS(got + (size_t)i * each, wanted + (size_t)i * each, each, "a result");
 }
-static void test_far_ties(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}};
+/* A sum that is a tie but for a value 220 binades below. */
+static void fill_far_tie(tally_type type, char *x, int64_t row, int64_t first, int64_t inner) {
+    const double half = ldexp(1, type == TALLY_F32 ? 76 : 47), signs[] = {1, 0, -1};
+    put_number(type, x, first, ldexp(1, 100));
+    put_number(type, x, first + (7 + row % 100) * inner, half);
+    put_number(type, x, first + (FILLED - 1) * inner, signs[row % 3] * ldexp(1, -120));
+}
+/* Values next to the largest, and an infinity or a NaN among those of most rows. */
+static void fill_largest(tally_type type, char *x, int64_t row, int64_t first, int64_t inner) {
+    const double specials[] = {INFINITY, NAN, -INFINITY, 1};
+    for (int64_t m = 0; m < FILLED; m++)
+        put_number(type, x, first + m * inner,
+                   ldexp((double)((uint64_t)1 << 52 | (uint64_t)(m + row) * 0x9e3779b97f4a7c15 >> 12), 971) *
+                       (m % 3 ? 1 : -1));
+    put_number(type, x, first + (5 + 37 * row) % FILLED * inner, specials[row % 4]);
+    put_number(type, x, first + (60 + 101 * row) % FILLED * inner, specials[(row + 1) % 4]);
+}
+static void test_filled(void **state) {
+    static const subject ties[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}},
+                         large[] = {{TALLY_VAR, TALLY_F64, 0, 0, TALLY_BEST},
+                                    {TALLY_STATS, TALLY_F64, 0, 0, TALLY_BEST},
+                                    {TALLY_NORM2, TALLY_F64, 1, 0, TALLY_BEST}};
     (void)state;
     for (int k = 0; k < 2; k++) {
-        compare_far_ties(&some[k], gpu->multiprocessors + 1, 260); /* so many that blocks have all of each */
-        compare_far_ties(&some[k], 300, 1);
+        compare_filled(&ties[k], fill_far_tie, gpu->multiprocessors + 1,
+                       260); /* so many that blocks have all of each */
+        compare_filled(&ties[k], fill_far_tie, 300, 1);
+    }
+    for (int k = 0; k < 3; k++) {
+        compare_filled(&large[k], fill_largest, 3, 40);
+        compare_filled(&large[k], fill_largest, 100, 1);
     }
 }
 
@@ -406,7 +426,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes),        cmocka_unit_test(test_ways),
                                              cmocka_unit_test(test_data),          cmocka_unit_test(test_device_memory),
                                              cmocka_unit_test(test_exact_columns), cmocka_unit_test(test_exact_rows)};
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_far_ties),      cmocka_unit_test(test_long_columns),
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_filled),        cmocka_unit_test(test_long_columns),
                                         cmocka_unit_test(test_many),          cmocka_unit_test(test_tiles),
                                         cmocka_unit_test(test_outputs),       cmocka_unit_test(test_halves),
                                         cmocka_unit_test(test_failing_driver)};
