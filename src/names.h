@@ -266,6 +266,7 @@
 #define finished_most TALLY_N(finished_most)
 #define finished_t TALLY_N(finished_t)
 #define finite_t TALLY_N(finite_t)
+#define first_alone TALLY_N(first_alone)
 #define first_bits TALLY_N(first_bits)
 #define first_guess TALLY_N(first_guess)
 #define first_kind TALLY_N(first_kind)

@@ -39,6 +39,15 @@
 #define TALLY_ADD TALLY_PASTE(TALLY_EXPAND, _join)
 #define TALLY_TOTAL TALLY_PASTE(TALLY_EXPAND, _total)
 
+/* A sum to be joined to another: beside a first double that is infinite the rest may be a NaN, and must not make one of
+ * it. */
+TALLY_FN TALLY_EXPAND first_alone(TALLY_EXPAND a) {
+    if (!TALLY_IS_PLAIN || tally_is_finite(a.p[0])) return a;
+    TALLY_EXPAND first = TALLY_OF(a.p[0]);
+    first.lost = a.lost | TALLY_LOST_DIGITS;
+    return first;
+}
+
 #if TALLY_IS_NARROW_SUM
 #define TALLY_COLUMN(X) X(double, sum) X(uint32_t, most) X(uint32_t, least) /* their range */
 #define TALLY_NODE(X) X(TALLY_EXPAND, sum)
@@ -71,7 +80,7 @@ TALLY_FN node_t to_node(column_t column, int64_t n) {
 }
 TALLY_FN node_t merge(node_t a, node_t b) {
     a.n += b.n;
-    a.sum = TALLY_ADD(a.sum, b.sum);
+    a.sum = TALLY_ADD(a.sum, first_alone(b.sum));
     return a;
 }
 #else
@@ -88,7 +97,7 @@ TALLY_FN node_t merge(node_t a, node_t b) {
     } while (0)
 #define TALLY_JOIN(a, b)                                                         \
     do {                                                                         \
-        TALLY_IF_SUM((a).sum = TALLY_ADD((a).sum, (b).sum);)                     \
+        TALLY_IF_SUM((a).sum = TALLY_ADD((a).sum, first_alone((b).sum));)        \
         TALLY_IF_PRODUCTS((a).products = TALLY_ADD((a).products, (b).products);) \
         TALLY_IF_KEYS((a).low = (b).low < (a).low ? (b).low : (a).low;)          \
         TALLY_IF_KEYS((a).high = (b).high > (a).high ? (b).high : (a).high;)     \

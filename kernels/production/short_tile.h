@@ -12,7 +12,7 @@
 #define TALLY_ACROSS                                                                                \
     TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD) /* sums at once \
                                                                                      */
-#define TALLY_JOINED 128 /* 4 sums of each of 16 threads */
+#define TALLY_JOINED 128                                                            /* 4 sums of each of 16 threads */
 #include "rows/vector.h"
 #include "rows/intervals.h"
 #include "rows/row_tile.h"

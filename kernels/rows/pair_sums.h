@@ -211,7 +211,7 @@ TALLY_FN double largest_of(const row_sums_t *s) {
 }
 /* A sum of f64 that is tiny counts units of a power of two, so that quotients do not lose digits. */
 TALLY_FN void scale_tiny_sum(in_pairs_t *a) {
-    enum { power = 500 };
+    enum { power = 680 }; /* of 2^-1074 it makes what tally_in_reach takes, and of 2^-400 */
     const double size = a->sum.high < 0 ? -a->sum.high : a->sum.high, scale = tally_power_of_two(power);
     if (TALLY_HAS_PRODUCTS || size == 0 || !(size < 0x1p-400)) return;
     a->sum.high *= scale, a->sum.low *= scale, a->error *= scale;

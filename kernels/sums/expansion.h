@@ -34,7 +34,7 @@ typedef struct tally_expansion3 {
         tally_pair sum = tally_two_sum(a->p[0], term);                        \
         a->p[0] = sum.high;                                                   \
         if (sum.low != 0) { /* seldom, and for all that is infinite or NaN */ \
-            for (int32_t k = 1; k < parts && sum.low == sum.low; k++) {       \
+            for (int32_t k = 1; k < parts; k++) {                             \
                 sum = tally_two_sum(a->p[k], sum.low);                        \
                 a->p[k] = sum.high;                                           \
             }                                                                 \
