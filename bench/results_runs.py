@@ -15,8 +15,8 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "cpu segments": "cpu-2026-11-22-amd-epyc-2-threads-segments-parts.json",
     "cpu exact": "cpu-2026-11-22-amd-epyc-2-threads-exact-parts.json",
     "cpu matrix": "matrix-cpu-intel-r-xeon-r-processor-2-threads.tsv.gz",
-    "gpu": "gpu-2026-11-22-nvidia-h200.json",
-    "gpu segments": "gpu-2026-11-23-nvidia-h200-segments.jsonl",
+    "gpu": "gpu-2026-11-27-nvidia-h200.json",
+    "gpu segments": "gpu-2026-11-27-nvidia-h200-segments.jsonl",
     "gpu matrix": "matrix-gpu-nvidia-h100-80gb-hbm3.tsv.gz",
     "gallery": "gallery.md",
 }
