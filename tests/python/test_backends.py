@@ -1,0 +1,96 @@
+"""The CPU and the simulated GPU, on random rows and segments of floats with everything that sums find hard: the same
+bits. Lengths are around those where a GPU changes from one kernel to another (docs/design/012)."""
+import numpy as np
+import pytest
+
+import data
+import tally
+
+CPU, SIMT = 1, 4  # tally_backend
+CASES = 100  # of each test
+OPERATORS = ["sum", "mean", "norm1", "norm2", "sumsq", "var", "std", "stats"]
+FRACTION = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
+LENGTHS = [1, 2, 3, 5, 8, 10, 16, 17, 31, 33, 64, 65, 100, 127, 129, 190, 255, 300, 380]
+INNER = [1, 1, 1, 2, 3, 4, 8, 33, 64, 257]
+contexts = {}
+
+
+def context(backend, nan, ddof):
+    key = backend, nan, ddof
+    if key not in contexts:
+        contexts[key] = tally.Context(backend=backend, nan=nan, ddof=ddof)
+    return contexts[key]
+
+
+def bits_of(type_name, exponents, random):
+    """Floats of such exponents, as bits are, with any fraction and sign."""
+    raw, fraction = np.dtype(tally.RAW[type_name]), FRACTION[type_name]
+    sign = 8 * raw.itemsize - 1
+    unsigned = np.dtype(f"u{raw.itemsize}")
+    low = random.integers(0, 2**fraction, len(exponents), dtype="u8")
+    signs = random.integers(0, 2, len(low), "u8") << np.uint64(sign)
+    bits = low | exponents.astype("u8") << np.uint64(fraction) | signs
+    return bits.astype(unsigned).view(raw)
+
+
+def hard_values(type_name, count, random):
+    raw = np.dtype(tally.RAW[type_name])
+    infinite = 2 ** (8 * raw.itemsize - 1 - FRACTION[type_name]) - 1
+    kind = random.integers(10)
+    if kind < 3:
+        exponents = [np.full(count, infinite - 1), np.zeros(count), random.integers(0, infinite, count)][kind]
+        x = bits_of(type_name, exponents, random)
+    else:
+        ties = random.choice([1, 2.0 ** -FRACTION[type_name], 2.0 ** -(FRACTION[type_name] + 1), -1], count)
+        spread = 10 if type_name == "f16" else 60
+        wide = random.standard_normal(count) * 2.0 ** random.integers(-spread, spread + 1, count)
+        cancelling = np.where(np.arange(count) % 2 == 0, wide, -np.roll(wide, 1))
+        zeros = random.choice([0.0, -0.0], count)
+        same = np.full(count, random.choice([1.1, -3e-5, -0.0]))
+        normal = random.standard_normal(count)
+        x = data.encode(type_name, [ties, wide, cancelling, zeros, same, normal, normal][kind - 3])
+    if random.random() < 0.4:
+        where = random.random(count) < random.choice([0.3, 0.01, 0.002])
+        specials = random.choice([np.inf, -np.inf, np.nan][random.integers(3) :], count)
+        x = np.where(where, data.encode(type_name, specials), x)
+    return x
+
+
+def check(op, type_name, x, segmentation, seen, **shape):
+    nan, ddof = seen
+    found = [context(b, nan, ddof).segments(op, type_name, x, segmentation, **shape) for b in (CPU, SIMT)]
+    cpu, simt = ([bytes(result) for result in one.bytes] for one in found)
+    assert found[0].status == found[1].status
+    other = [i for i in range(len(cpu)) if cpu[i] != simt[i]]
+    assert not other, f"{op} {type_name} {nan} ddof {ddof}: results {other[:5]} of {len(cpu)}"
+
+
+def choices(random):
+    return (
+        str(random.choice(OPERATORS)),
+        str(random.choice(list(FRACTION))),
+        (str(random.choice(["propagate", "skip"])), int(random.integers(3))),
+    )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_rows(seed):
+    random = data.generator("rows", seed)
+    for _ in range(CASES):
+        op, type_name, seen = choices(random)
+        length, inner = int(random.choice(LENGTHS)), int(random.choice(INNER))
+        outer = int(random.choice([1, 3, 40, 200])) if inner == 1 else int(random.choice([1, 3, 9]))
+        x = hard_values(type_name, outer * length * inner, random)
+        check(op, type_name, x, "rows", seen, count=outer, length=length, inner=inner)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_segments(seed):
+    random = data.generator("segments", seed)
+    for _ in range(CASES):
+        op, type_name, seen = choices(random)
+        count, mean = int(random.choice([1, 7, 60, 400])), float(random.choice([1, 3, 12, 60, 300]))
+        lengths = random.geometric(1 / (mean + 1), count) - 1
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(random.choice(["i4", "i8"]))
+        x = hard_values(type_name, int(offsets[-1]), random)
+        check(op, type_name, x, "offsets", seen, index=offsets)
