@@ -468,8 +468,7 @@ mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
 mutation short-sum-error $file 'const int32_t is_exact = s->sum.lost == 0 || n <= 2;' 'const int32_t is_exact = 1;'
 mutation short-product-error $file 'const int32_t are_exact = s->products.lost == 0 || (n <= 2 && !TALLY_IS_F64);' 'const int32_t are_exact = 1;'
 file=kernels/rows/intervals.h
-mutation short-units $file 'return (q < 0 ? -q : q) * 0x1p-50;' 'return (q < 0 ? -q : q) * 0;'
-mutation short-interval $file 'low == high && (a.half' '(a.half'
+mutation short-interval $file 'low == high && (a.half' '(low == high || 1) && (a.half'
 mutation short-minus-zero $file 'is_exact ? of->sum : of->sum + of->rest' 'of->sum + of->rest'
 mutation exact-rows-scaled kernels/rows/level_sums.h 'its_most < (int64_t)TALLY_SIZE_INFINITY ?' '(int32_t)its_most < (int32_t)TALLY_SIZE_INFINITY ?'
 file=kernels/rows/row_tile.h

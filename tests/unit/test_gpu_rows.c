@@ -245,55 +245,70 @@ static void test_exact_rows(void **state) {
     compare_exact(ways, (int)(sizeof ways / sizeof *ways));
 }
 
-/* Rows of FILLED values that `fill` makes: those of a row begin at place `first`, and lie `inner` apart. */
-enum { FILLED = 300 };
-typedef void (*fill_row)(tally_type type, char *x, int64_t row, int64_t first, int64_t inner);
-static void compare_filled(const subject *s, fill_row fill, int64_t outer, int64_t inner) {
+/* Rows that `fill` makes: their values begin at place `first`, and lie `inner` apart. */
+typedef void (*fill_row)(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length);
+static void compare_filled(const subject *s, fill_row fill, int64_t outer, int64_t length, int64_t inner) {
     const int64_t rows = outer * inner;
     const size_t bytes = tally_type_size(s->type), each = result_bytes(s);
-    char *x = scratch(0, (size_t)(FILLED * rows) * bytes), *wanted = scratch(1, (size_t)rows * each),
+    char *x = scratch(0, (size_t)(length * rows) * bytes), *wanted = scratch(1, (size_t)rows * each),
          *got = scratch(2, (size_t)rows * each);
-    tally_segments segments = tally_rows(outer, FILLED, inner);
-    memset(x, 0, (size_t)(FILLED * rows) * bytes);
-    for (int64_t r = 0; r < rows; r++) fill(s->type, x, r, r / inner * FILLED * inner + r % inner, inner);
-    const tally_array in = {x, s->type, FILLED * rows, 0};
+    tally_segments segments = tally_rows(outer, length, inner);
+    memset(x, 0, (size_t)(length * rows) * bytes);
+    for (int64_t r = 0; r < rows; r++) fill(s->type, x, r, r / inner * length * inner + r % inner, inner, length);
+    const tally_array in = {x, s->type, length * rows, 0};
     const tally_output due = {wanted, TALLY_NATURAL, rows, 0}, out = {got, TALLY_NATURAL, rows, 0};
-    set_scene(s, ANY_BITS, FILLED * rows);
+    set_scene(s, ANY_BITS, length * rows);
     EXPECT_OK(perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), s->op, in, in, &segments, due));
     EXPECT_OK(perform(context_for(s, backend, 1), s->op, in, in, &segments, out));
     for (int64_t i = 0; i < rows; i++) EXPECT_BITS(got + (size_t)i * each, wanted + (size_t)i * each, each, "a result");
 }
 /* A sum that is a tie but for a value 220 binades below. */
-static void fill_far_tie(tally_type type, char *x, int64_t row, int64_t first, int64_t inner) {
+static void fill_far_tie(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
     const double half = ldexp(1, type == TALLY_F32 ? 76 : 47), signs[] = {1, 0, -1};
     put_number(type, x, first, ldexp(1, 100));
-    put_number(type, x, first + (7 + row % 100) * inner, half);
-    put_number(type, x, first + (FILLED - 1) * inner, signs[row % 3] * ldexp(1, -120));
+    put_number(type, x, first + (7 + row % 100) % length * inner, half);
+    put_number(type, x, first + (length - 1) * inner, signs[row % 3] * ldexp(1, -120));
 }
 /* Values next to the largest, and an infinity or a NaN among those of most rows. */
-static void fill_largest(tally_type type, char *x, int64_t row, int64_t first, int64_t inner) {
+static void fill_largest(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
     const double specials[] = {INFINITY, NAN, -INFINITY, 1};
-    for (int64_t m = 0; m < FILLED; m++)
+    for (int64_t m = 0; m < length; m++)
         put_number(type, x, first + m * inner,
                    ldexp((double)((uint64_t)1 << 52 | (uint64_t)(m + row) * 0x9e3779b97f4a7c15 >> 12), 971) *
                        (m % 3 ? 1 : -1));
-    put_number(type, x, first + (5 + 37 * row) % FILLED * inner, specials[row % 4]);
-    put_number(type, x, first + (60 + 101 * row) % FILLED * inner, specials[(row + 1) % 4]);
+    put_number(type, x, first + (5 + 37 * row) % length * inner, specials[row % 4]);
+    put_number(type, x, first + (60 + 101 * row) % length * inner, specials[(row + 1) % 4]);
+}
+/* Means that are ties of f32, or next to them: two values, the length times an odd number of 25 bits, and a little. */
+static void fill_tied_mean(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
+    put_number(type, x, first + row % length * inner, ldexp((double)length, 24));
+    put_number(type, x, first + (row + 7) % length * inner, (double)(length * (2 * row + 1)));
+    put_number(type, x, first + (row + 11) % length * inner, (double)(row % 3 - 1) * ldexp(1, -24));
+}
+/* Zeros, and a value whose square is none of f64. */
+static void fill_tiny(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
+    put_number(type, x, first + row % length * inner, ldexp(1, -600));
 }
 static void test_filled(void **state) {
     static const subject ties[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}},
                          large[] = {{TALLY_VAR, TALLY_F64, 0, 0, TALLY_BEST},
                                     {TALLY_STATS, TALLY_F64, 0, 0, TALLY_BEST},
-                                    {TALLY_NORM2, TALLY_F64, 1, 0, TALLY_BEST}};
+                                    {TALLY_NORM2, TALLY_F64, 1, 0, TALLY_BEST}},
+                         mean = {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST},
+                         deviation = {TALLY_STD, TALLY_F64, 0, 0, TALLY_BEST};
     (void)state;
+    compare_filled(&mean, fill_tied_mean, 1000, 20, 1); /* short_tile.h, and short_exact.h */
+    compare_filled(&mean, fill_tied_mean, 3, 12, 400);
+    compare_filled(&deviation, fill_tiny, 400, 20, 1);
+    compare_filled(&deviation, fill_tiny, 2, 12, 300);
     for (int k = 0; k < 2; k++) {
-        compare_filled(&ties[k], fill_far_tie, gpu->multiprocessors + 1,
+        compare_filled(&ties[k], fill_far_tie, gpu->multiprocessors + 1, 300,
                        260); /* so many that blocks have all of each */
-        compare_filled(&ties[k], fill_far_tie, 300, 1);
+        compare_filled(&ties[k], fill_far_tie, 300, 300, 1);
     }
     for (int k = 0; k < 3; k++) {
-        compare_filled(&large[k], fill_largest, 3, 40);
-        compare_filled(&large[k], fill_largest, 100, 1);
+        compare_filled(&large[k], fill_largest, 3, 300, 40);
+        compare_filled(&large[k], fill_largest, 100, 300, 1);
     }
 }
 
