@@ -463,7 +463,7 @@ mutation decided-overflow $file '((a.lost & TALLY_LOST_INFINITY) != 0 && is_infi
 mutation decided-nan $file '(a.lost & TALLY_LOST_NAN) != 0 ||' '(a.lost & TALLY_LOST_INFINITY) != 0 ||'
 file=kernels/rows/pair_sums.h
 mutation short-special $file 'return most >= TALLY_SIZE_INFINITY;' 'return most > TALLY_SIZE_INFINITY;'
-mutation short-small $file 'a->is_small |= upper_half(product) < least' 'a->is_small |= upper_half(product) < 0 * least'
+mutation short-small $file 'a->is_small |= tally_high_word(product) < least' 'a->is_small |= tally_high_word(product) < 0 * least'
 mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
 mutation short-sum-error $file 'const int32_t is_exact = s->sum.lost == 0 || n <= 2;' 'const int32_t is_exact = 1;'
 mutation short-product-error $file 'const int32_t are_exact = s->products.lost == 0 || (n <= 2 && !TALLY_IS_F64);' 'const int32_t are_exact = 1;'

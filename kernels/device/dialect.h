@@ -95,6 +95,8 @@ TALLY_FN int64_t tally_bits_f64(double x) {
     __builtin_memcpy(&bits, &x, sizeof bits);
     return bits;
 }
+/* The high word of a double, but for its sign: it grows with its magnitude. */
+TALLY_FN uint32_t tally_high_word(double x) { return (uint32_t)(tally_bits_f64(x) >> 32 & 0x7fffffff); }
 TALLY_FN double tally_from_bits_f64(int64_t bits) {
     double x;
     __builtin_memcpy(&x, &bits, sizeof x);

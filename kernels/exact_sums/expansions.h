@@ -120,7 +120,7 @@ TALLY_FN TALLY_EXPAND product_of(double x, double y) {
 
 /* What an infinity or a NaN is to a sum: whole numbers cost less than doubles. */
 TALLY_FN int32_t lost_of_special(double term) {
-    const uint32_t size = (uint32_t)(tally_bits_f64(term) >> 32 & 0x7fffffff), infinity = 0x7ff00000;
+    const uint32_t size = tally_high_word(term), infinity = 0x7ff00000;
     return size < infinity ? 0 : size > infinity ? TALLY_LOST_INFINITY | TALLY_LOST_NAN : TALLY_LOST_INFINITY;
 }
 TALLY_FN column_t lift(item_t x, item_t y) {
@@ -223,7 +223,7 @@ TALLY_FN tally_rounded zero_of(TALLY_EXPAND a) {
 /* Whether infinities and NaNs make the result: a first part that has overflown may be infinite, too, but another
  * infinity than that of a value makes it a NaN. */
 TALLY_FN int32_t is_decided(TALLY_EXPAND a) {
-    const int32_t is_infinite = a.p[0] - a.p[0] != 0 && a.p[0] == a.p[0];
+    const int32_t is_infinite = !tally_is_finite(a.p[0]) && a.p[0] == a.p[0];
     return (a.lost & TALLY_LOST_NAN) != 0 || ((a.lost & TALLY_LOST_INFINITY) != 0 && is_infinite);
 }
 TALLY_FN tally_rounded expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {

@@ -9,8 +9,7 @@
 /* The magnitude of a value as bits, of an f64 the upper half; not 0 unless the value is. */
 TALLY_FN uint32_t size_bits(TALLY_T t) {
 #if TALLY_IS_F64
-    uint64_t bits = (uint64_t)tally_bits_f64(t);
-    return (uint32_t)(bits >> 32 & 0x7fffffff) | ((uint32_t)bits != 0);
+    return tally_high_word(t) | ((uint32_t)tally_bits_f64(t) != 0);
 #else
     return (uint32_t)((TALLY_B)value_bits(t) & (TALLY_B)TALLY_K_HIGH);
 #endif

@@ -26,11 +26,11 @@
 
 /* Where a thread's rows begin. Of rows that are not there, it reads the last one. */
 typedef struct rows_t {
-    const char *x[TALLY_ACROSS], *y[TALLY_ACROSS];
-    int32_t is_whole; /* they lie side by side, where 16 bytes or less can be read at once: from the first on */
+    const char *x[TALLY_ACROSS], *y[TALLY_ACROSS]; /* of whole ones (below), the first alone */
 } rows_t;
 
-/* The thread's row v; there may be no such row. */
+/* The thread's row v; there may be no such row. Whole rows lie side by side, where 16 bytes or less of them can be read
+ * at once. */
 TALLY_FN int64_t row_of(int32_t is_whole, int32_t v) {
     const int64_t first = (int64_t)tally_block() * TALLY_BLOCK * TALLY_ACROSS;
     return first + (is_whole ? tally_thread() * TALLY_ACROSS + v : tally_thread() + v * TALLY_BLOCK);
@@ -41,7 +41,6 @@ TALLY_FN int64_t first_of_row(const tally_segments_work *work, int64_t row) {
 }
 TALLY_FN rows_t rows_of(const tally_segments_work *work, const int32_t is_whole) {
     rows_t rows;
-    rows.is_whole = is_whole;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         if (v > 0 && is_whole) continue;
@@ -51,12 +50,6 @@ TALLY_FN rows_t rows_of(const tally_segments_work *work, const int32_t is_whole)
         rows.y[v] = TALLY_KERNEL_INPUTS == 1 ? rows.x[v] : work->y + first * work->y_stride;
     }
     return rows;
-}
-TALLY_FN vector_t vector_of(TALLY_T value) {
-    vector_t vector = no_values();
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) put_value(&vector, v, value);
-    return vector;
 }
 /* Values that lie `at` bytes from the first of each row. */
 TALLY_FN vector_t read_rows(const char *const *rows, int64_t at, const int32_t is_whole) {
@@ -94,38 +87,42 @@ TALLY_FN void add_rows(const tally_segments_work *work, const rows_t *rows, row_
 
 /* ---- results ---- */
 
+/* The power of two that makes the largest term of a row about 1; 0 but for f64. */
+TALLY_FN int32_t power_of_row(const tally_segments_work *work, const tally_source *x, const tally_source *y,
+                              int64_t first) {
+    uint32_t most = 0;
+    if (!TALLY_IS_F64) return 0;
+    TALLY_ROLLED
+    for (int64_t m = 0; m < work->length; m++) {
+        const TALLY_T a = read_one(x, first + m * work->inner),
+                      b = TALLY_KERNEL_INPUTS == 1 ? a : read_one(y, first + m * work->inner);
+        if (!term_is_special(a, b)) most = term_size(a, b) > most ? term_size(a, b) : most;
+    }
+    return power_for(most);
+}
 /* A row once more, in three doubles, in units that suit f64. */
 TALLY_LONG void put_again(const tally_segments_work *work, int64_t row) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int64_t first = first_of_row(work, row);
+    const int32_t power = power_of_row(work, &x, &y, first);
     thread_sums_t sums = no_sums();
-    uint32_t most = 0;
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     TALLY_ROLLED
-    for (int32_t pass = TALLY_IS_F64 ? 0 : 1; pass < 2; pass++) {
-        const int32_t power = TALLY_IS_F64 ? power_for(most) : 0;
-        TALLY_ROLLED
-        for (int64_t m = 0; m < work->length; m++) {
-            const TALLY_T a = read_one(&x, first + m * work->inner),
-                          b = TALLY_KERNEL_INPUTS == 1 ? a : read_one(&y, first + m * work->inner);
-            if (pass == 1)
-                add_value(&sums, a, b, power);
-            else if (!term_is_special(a, b))
-                most = term_size(a, b) > most ? term_size(a, b) : most;
-        }
+    for (int64_t m = 0; m < work->length; m++) {
+        const TALLY_T a = read_one(&x, first + m * work->inner);
+        add_value(&sums, a, TALLY_KERNEL_INPUTS == 1 ? a : read_one(&y, first + m * work->inner), power);
     }
     if (sums.noted.absent == work->length)
         put_nothing(&work->out, row);
-    else if (finalize_sums(&sums, work->length, TALLY_IS_F64 ? power_for(most) : 0, &work->out.final, result))
+    else if (finalize_sums(&sums, work->length, power, &work->out.final, result))
         put_bytes(&work->out, row, result, work->length - sums.noted.absent);
     else
         mark_row(work, row);
 }
-/* Whether results are words side by side; those of neighbours are stored at once, then. */
+/* Whether results of a word each lie side by side; those of neighbours are stored at once, then. */
 TALLY_FN int32_t are_words(const tally_results *out) {
-    return !TALLY_HAS_KEYS && kernel_result_bytes(&out->final) == 4 && out->result_stride == 4 &&
-           (uint64_t)out->result % (4 * TALLY_ACROSS) == 0;
+    return out->result_stride == 4 && (uint64_t)out->result % (4 * TALLY_ACROSS) == 0;
 }
 /* Those of the thread's rows that bits of `certain` tell. */
 TALLY_FN void store_words(const tally_segments_work *work, int32_t is_whole, const uint32_t *words, uint32_t certain) {
@@ -152,7 +149,7 @@ TALLY_FN void put_rows(const tally_segments_work *work, row_sums_t *sums, int32_
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
         there |= row_of(is_whole, v) < work->partition.count ? (uint32_t)1 << v : 0;
-    if (may_be_quick && are_added && are_words(out) && (!TALLY_HAS_SPREAD || work->length > out->final.ddof)) {
+    if (are_added && are_words(out) && are_quick(work->length, &out->final)) {
         const common_t common = common_of(work->length, &out->final);
         uint32_t words[TALLY_ACROSS];
         TALLY_UNROLL

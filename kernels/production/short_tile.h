@@ -22,8 +22,7 @@ TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_su
     const int64_t present = work->length - sums->absent;
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     int32_t is_certain = 0;
-    if (may_be_quick && kernel_result_bytes(&out->final) == 4 &&
-        (!TALLY_HAS_SPREAD || work->length > out->final.ddof)) {
+    if (are_quick(work->length, &out->final)) {
         const common_t common = common_of(work->length, &out->final);
         uint32_t word;
         is_certain = quick_result(sums, &common, &out->final, &word);

@@ -6,8 +6,11 @@
 
 #include "rows/pair_sums.h"
 
-/* Results of f64 and of operators with several are made by finalize_row. */
-enum { may_be_quick = !TALLY_IS_F64 && !TALLY_HAS_KEYS };
+/* Whether results of rows of such a length are made here: those of f64 and of operators with several are not. */
+TALLY_FN int32_t are_quick(int64_t length, const tally_final *final) {
+    return !TALLY_IS_F64 && !TALLY_HAS_KEYS && kernel_result_bytes(final) == 4 &&
+           (!TALLY_HAS_SPREAD || length > final->ddof);
+}
 
 /* What all rows have in common. */
 typedef struct common_t {
@@ -19,7 +22,7 @@ TALLY_FN common_t common_of(int64_t length, const tally_final *final) {
     c.n = (double)(int32_t)length;
     c.divisor = TALLY_HAS_SPREAD ? c.n * (c.n - (double) final->ddof) : final->mean ? c.n : 1;
     c.reciprocal = 1 / c.divisor;
-    c.error = tally_compensated_error(c.n + TALLY_JOINED);
+    c.error = error_of(c.n);
     return c;
 }
 /* A result lies no further than `half` from q. */

@@ -49,8 +49,6 @@ TALLY_FN row_sums_t no_row_sums(void) {
     TALLY_IF_KEYS(a.low = (TALLY_K)TALLY_K_HIGH; a.high = (TALLY_K)TALLY_K_LOW;)
     return a;
 }
-/* The upper half of a double, but for its sign. */
-TALLY_FN uint32_t upper_half(double x) { return (uint32_t)(tally_bits_f64(x) >> 32 & 0x7fffffff); }
 /* A value that is finite. */
 TALLY_FN void add_to_row(row_sums_t *a, TALLY_T x, TALLY_T y) {
     (void)y;
@@ -63,11 +61,11 @@ TALLY_FN void add_to_row(row_sums_t *a, TALLY_T x, TALLY_T y) {
 #if TALLY_HAS_PRODUCTS
     const double u = (double)value_of(x), w = TALLY_KERNEL_INPUTS == 1 ? u : (double)value_of(y), product = u * w;
     tally_compensated_put(&a->products, product, 0);
-    if (TALLY_KERNEL_INPUTS == 2 && upper_half(product) > a->largest) a->largest = upper_half(product);
+    if (TALLY_KERNEL_INPUTS == 2 && tally_high_word(product) > a->largest) a->largest = tally_high_word(product);
     if (TALLY_IS_F64) {
         const uint32_t least = (1023 - 900) << 20;
         tally_compensated_put_rest(&a->products, __builtin_fma(u, w, -product), 0);
-        a->is_small |= upper_half(product) < least && size_bits(x) != 0 && size_bits(y) != 0;
+        a->is_small |= tally_high_word(product) < least && size_bits(x) != 0 && size_bits(y) != 0;
     }
 #endif
 }
@@ -109,13 +107,6 @@ TALLY_FN int32_t has_special(const sizes_t *a) {
 }
 /* ---- infinities and NaNs ---- */
 
-TALLY_FN void replace_value(vector_t *vector, int32_t v, TALLY_T value) {
-    enum { per_word = TALLY_BYTES == 2 ? 2 : 1, words = TALLY_BYTES == 8 ? 2 : 1 };
-    TALLY_UNROLL
-    for (int32_t j = 0; j < words; j++)
-        vector->w[v * words / per_word + j] &= per_word == 2 ? (uint32_t)0xffff << 16 * (1 - v % 2) : 0;
-    put_value(vector, v, value);
-}
 /* Puts what adds nothing in the place of infinities and NaNs. */
 TALLY_FN void note_specials(row_sums_t *sums, values_t *values) {
     TALLY_UNROLL
@@ -213,13 +204,15 @@ TALLY_FN double largest_of(const row_sums_t *s) {
 TALLY_FN void scale_tiny_sum(in_pairs_t *a) {
     enum { power = 680 }; /* of 2^-1074 it makes what tally_in_reach takes, and of 2^-400 */
     const double size = a->sum.high < 0 ? -a->sum.high : a->sum.high, scale = tally_power_of_two(power);
-    if (TALLY_HAS_PRODUCTS || size == 0 || !(size < 0x1p-400)) return;
+    if (size == 0 || !(size < 0x1p-400)) return;
     a->sum.high *= scale, a->sum.low *= scale, a->error *= scale;
     a->power = -power;
 }
+/* How far the sums of n values may be from their pairs, as a share (sums/compensated.h). */
+TALLY_FN double error_of(double n) { return tally_compensated_error(n + TALLY_JOINED); }
 /* Sums of n values, some of them absent, as finalize_pairs takes them. */
 TALLY_FN in_pairs_t pairs_of_row(const row_sums_t *s, int64_t n) {
-    const double error = tally_compensated_error((double)((int32_t)n + TALLY_JOINED));
+    const double error = error_of((double)(int32_t)n);
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
     a.present = n - s->absent;
@@ -239,7 +232,7 @@ TALLY_FN in_pairs_t pairs_of_row(const row_sums_t *s, int64_t n) {
     if (!are_exact && !needs_largest) a.relative = error;
 #endif
     TALLY_IF_KEYS(a.low = s->low; a.high = s->high;)
-    if (TALLY_IS_F64) scale_tiny_sum(&a);
+    if (TALLY_IS_F64 && !TALLY_HAS_PRODUCTS) scale_tiny_sum(&a);
     return a;
 }
 /* The result, if it is certain. */

@@ -38,9 +38,22 @@ TALLY_FN void put_value(vector_t *vector, int32_t v, TALLY_T value) {
     __builtin_memcpy(vector->w + v * TALLY_BYTES / 4, &value, sizeof value);
 #endif
 }
+/* The same, whatever it is so far. */
+TALLY_FN void replace_value(vector_t *vector, int32_t v, TALLY_T value) {
+#if TALLY_BYTES <= 2
+    vector->w[v * TALLY_BYTES / 4] &= ~((uint32_t)(TALLY_B)-1 << 8 * (v * TALLY_BYTES % 4));
+#endif
+    put_value(vector, v, value);
+}
 TALLY_FN vector_t no_values(void) {
     vector_t vector;
     for (int32_t j = 0; j < vector_words; j++) vector.w[j] = 0;
+    return vector;
+}
+TALLY_FN vector_t vector_of(TALLY_T value) {
+    vector_t vector = no_values();
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) put_value(&vector, v, value);
     return vector;
 }
 
