@@ -150,14 +150,23 @@ typedef struct tally__plain_made {
 /* So many f32 have room in one sum, half as many f64; by so many it is planned. */
 enum { TALLY_PLAIN_TERMS = TALLY_FEW_TILES * TALLY_TILE, TALLY_PLAIN_FEW = 32 };
 
-/* Plans what is asked for by the first few of n > 0 values. False: most likely sums would not be exact. */
-bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n);
+/* Plans what is asked for by the first few of n > 0 values, for sums of so many terms. False: most likely they would
+ * not be exact. */
+bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n, int64_t terms);
 /* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BATCH_VALUES values in all, or of one, the first of which
  * begins at x (and y), in TALLY_PLAIN_PARTS, where all of these are exact. Otherwise some operation was rounded or the
  * machine does not tell, or some sum is not finite, as where a value is infinite or NaN. */
 typedef enum tally__plain_outcome { TALLY_PLAIN_ROUNDED, TALLY_PLAIN_INFINITE, TALLY_PLAIN_EXACT } tally__plain_outcome;
 tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made);
+
+/* Sums of rows of columns, of a type TALLY_FROM_... (tally__plain_columns), the first ones or added to those that there
+ * are; joins the lanes of each column, after which *special says whether some sum is not finite. False: some operation
+ * was rounded, or the machine does not tell, and sums are of no use. */
+bool tally__add_columns_plainly(const tally__plain *plain, int from, const void *x, const void *y, int64_t rows,
+                                int64_t stride, int64_t width, int64_t fold, bool is_first, tally__plain_made *made);
+bool tally__join_columns_plainly(const tally__plain *plain, int64_t width, int64_t fold, tally__plain_made *made,
+                                 bool *special);
 
 /* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is
  * twice that of values). */

@@ -1,5 +1,5 @@
 /* An exact operator for one type and NaN policy: the functions that TALLY_MEMBERS names. The body of foreach_type.h. */
-#include "cpu/exact_rows_template.h"
+#include "cpu/exact_plain_rows_template.h"
 #include "cpu/exact_runs_template.h"
 #include "cpu/exact_segments_template.h"
 #include "exact_functions.h"

@@ -1,6 +1,6 @@
-/* Reductions along an axis that is not the last, exactly: reduce_rows. Columns that are one block have results from the
- * parts of their sums; others have numbers of limbs, to which block after block is added. Once for each type, as
- * exact_runs_template.h. */
+/* Reductions along an axis that is not the last, exactly: reduce_by_levels. Columns that are one block have results
+ * from the parts of their sums; others have numbers of limbs, to which block after block is added. Once for each type,
+ * as exact_runs_template.h. */
 #ifndef TALLY_CPU_EXACT_ROWS_TEMPLATE_H
 #define TALLY_CPU_EXACT_ROWS_TEMPLATE_H
 
@@ -38,18 +38,16 @@ static int64_t block_columns(int64_t rows) {
     const int64_t whole = columns < TALLY_COLUMN_LANES ? 8 : TALLY_COLUMN_LANES;
     return columns < 16 ? 0 : columns / whole * whole;
 }
-/* Rows as internal.h says. Columns that are one block are finalized from their parts; of f64 products such blocks are
- * small, as larger ones would need more levels than there are parts. */
-static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
-                       int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
-                       void *results) {
+/* Rows as internal.h says, by levels. Columns that are one block are finalized from their parts; of f64 products such
+ * blocks are small, as larger ones would need more levels than there are parts. */
+static int reduce_by_levels(const tally__kernel *kernel, const raw_t *vx, const raw_t *vy, int64_t rows, int64_t stride,
+                            int64_t width, const tally_final *final, void *scratch, tally__node *nodes, void *results) {
     const int64_t few = rows > 0 ? block_columns(rows) : 0;
     const bool one_block = results && is_of_parts(final) && few > 0;
     panel_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     int flags = 0;
-    (void)first;
     for (int64_t p = 0; p < width; p += s->width) {
-        const raw_t *x = (const raw_t *)vx + p, *y = (const raw_t *)vy + p;
+        const raw_t *x = vx + p, *y = vy + p;
         const int64_t most = width - p < panel_width ? width - p : panel_width;
         char *to = results ? (char *)results + p * (int64_t)tally__result_bytes(kernel, final) : NULL;
         bool empty = false;

@@ -88,9 +88,9 @@ enum {
         TALLY_IS_F64 && TALLY_HAS_PRODUCTS ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS /* of a run, or one segment */
 };
 
-/* Whether it is worth to try plain sums, and how: of f16 and bf16 it nearly always is, and of few f32 it costs little.
- */
-static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n) {
+/* Whether it is worth to try plain sums, and how: of f16 and bf16 it nearly always is, and of few f32 it costs little,
+ * so that these are looked at only of columns. */
+static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n, bool of_columns) {
     const void *a = x, *b = TALLY_KERNEL_INPUTS == 2 ? y : x;
 #if TALLY_BYTES == 2
     float few[2][TALLY_PLAIN_FEW];
@@ -104,8 +104,10 @@ static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int6
                             .has_products = TALLY_HAS_PRODUCTS,
                             .is_narrow = TALLY_NUMBER == TALLY_NUMBER_bf16 && TALLY_KERNEL_INPUTS == 1,
                             .term = TALLY_FIRST_TERM};
-    if (n == 0 || (!plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE)))) return n > 0;
-    return tally__plan_plain(plain, a, b, n);
+    if (n == 0 || (!of_columns && !plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE))))
+        return n > 0;
+    const int64_t most = TALLY_IS_F64 ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS;
+    return tally__plan_plain(plain, a, b, n, of_columns || n < most ? n : most);
 }
 /* Notes the signs of n terms that add up to 0, `stride` values apart: whether there is any, and any other than -0. */
 TALLY_ONCE void witness(int64_t *words, int term, const raw_t *x, const raw_t *y, int64_t n, int64_t stride) {
@@ -173,7 +175,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
     int64_t again = 0;
     int refusals = 0; /* one after the other */
     tally__plain plain;
-    bool plainly = n <= cached && plan_plain(&plain, x, y, n) && plain.power == 0;
+    bool plainly = n <= cached && plan_plain(&plain, x, y, n, false) && plain.power == 0;
 #endif
     for (int64_t at = 0, tiles = 1; at < n; at += tile_values, tiles++) {
 #if TALLY_BYTES >= 4

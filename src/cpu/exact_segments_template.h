@@ -68,7 +68,7 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
     bool empty = false, of_parts = is_of_parts(final);
     tally__plain plain;
     bool plainly =
-        of_parts && count > 0 && plan_plain(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
+        of_parts && count > 0 && plan_plain(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0], false);
     bool special = false; /* whether infinities or NaNs are to be expected */
     int64_t again =
         0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */

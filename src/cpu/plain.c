@@ -23,19 +23,19 @@ static bool reports_rounding(void) {
     }
     return found == 2;
 }
-/* Where products are split, by the magnitudes of a few of n. False: too far from 1 for plain sums, or no machine for
- * them. */
-static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n) {
+/* Where products are split, by the magnitudes of a few of n, so many of which meet in one sum. False: too far from 1
+ * for plain sums, or no machine for them. */
+static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n, int64_t terms) {
     enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400 };
     const tally__tile some = {.is_f64 = plain->is_f64};
-    const int64_t few = n < FEW ? n : FEW, most = plain->is_f64 ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS;
+    const int64_t few = n < FEW ? n : FEW;
     double lanes[4] = {0}, magnitude;
     int32_t high;
     if (tally__cpu_tiles()->plain[plain->is_f64][TALLY_TERM_PRODUCT] == NULL) return false;
     for (int64_t i = 0; i < few; i++)
         lanes[i % 4] += __builtin_fabs(tally__value_at(&some, x, i) * tally__value_at(&some, y, i));
     magnitude = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    for (n = n < most ? n : most; n > few; n /= 2) magnitude *= 2;
+    for (; terms > few; terms /= 2) magnitude *= 2;
     high = magnitude == 0 ? 0 : (int32_t)(tally_bits_f64(magnitude) >> 52) - 1022 + SLACK;
     if (high > FARTHEST || high < -FARTHEST) return false;
     /* The first part has 53 bits for the sum of all, others for what is left of each, which has either sign. */
@@ -44,7 +44,7 @@ static bool plan_plain_products(tally__plain *plain, const void *x, const void *
     plain->anchor[2] = 0;
     return true;
 }
-bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n) {
+bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n, int64_t terms) {
     enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26, SPARED = 16 };
     double large[2][TALLY_PLAIN_FEW];
     tally__tile few = {.x = x, .y = y, .n = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW, .is_f64 = plain->is_f64};
@@ -66,7 +66,7 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
         if (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS) return false;
         if (!extent.zeros && extent.unit <= -TALLY_ENLARGED) return false; /* they would be rounded, or multiplied */
     }
-    return !plain->has_products || plan_plain_products(plain, few.x, few.y, n);
+    return !plain->has_products || plan_plain_products(plain, few.x, few.y, n, terms);
 }
 /* The sums that are asked for; `narrow`: squares in one sum, as the first of two parts. Gives whether all are finite.
  */
@@ -104,4 +104,36 @@ tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, cons
         plain->credit = MOST;
     if (was || rounded) tally__raise_inexact();
     return !finite ? TALLY_PLAIN_INFINITE : rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;
+}
+
+/* ---- columns ---- */
+
+/* Whether an operation was rounded since the flag was lowered, which was up before or not. */
+static bool rounded_since(bool was) {
+    const bool rounded = tally__take_inexact();
+    if (rounded || was) tally__raise_inexact();
+    return rounded;
+}
+bool tally__add_columns_plainly(const tally__plain *plain, int from, const void *x, const void *y, int64_t rows,
+                                int64_t stride, int64_t width, int64_t fold, bool is_first, tally__plain_made *made) {
+    const int term = !plain->has_products ? plain->term : plain->has_sums ? TALLY_TERMS : TALLY_TERM_PRODUCT;
+    tally__plain_columns *const add = tally__cpu_tiles()->plain_columns[from][term];
+    if (add == NULL || !reports_rounding()) return false;
+    const bool was = tally__take_inexact();
+    add(x, y, rows, stride, width, fold, is_first ? plain->anchor : NULL, made->sums, made->products);
+    return !rounded_since(was);
+}
+bool tally__join_columns_plainly(const tally__plain *plain, int64_t width, int64_t fold, tally__plain_made *made,
+                                 bool *special) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    bool finite = true;
+    const bool was = tally__take_inexact();
+    if (plain->has_sums)
+        finite &=
+            tiles->join_columns(made->sums, TALLY_PLAIN_PARTS(plain->is_f64, TALLY_TERM_VALUE), width, fold, NULL);
+    if (plain->has_products)
+        finite &= tiles->join_columns(made->products, TALLY_PLAIN_PARTS(plain->is_f64, TALLY_TERM_PRODUCT), width, fold,
+                                      plain->anchor);
+    *special = !finite;
+    return !rounded_since(was);
 }

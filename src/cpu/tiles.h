@@ -168,6 +168,15 @@ static inline double tally__plain_total(tally__plain_sums sums, int parts, int s
     return parts > 2 ? tally_three_sum(sums[0][s], sums[1][s], sums[2][s]).high : first;
 }
 
+/* Types as they lie in memory. */
+enum { TALLY_FROM_F32, TALLY_FROM_F64, TALLY_FROM_F16, TALLY_FROM_BF16, TALLY_FROMS };
+/* Plain sums of columns side by side, of terms, of products, or of both. Row r begins at x + r * stride values. `fold`
+ * rows, which follow one another where that is more than 1, count as one of width * fold <= TALLY_PLAIN_MOST lanes.
+ * anchor: what sums of products begin with; NULL: all are added to those that there are. */
+typedef void tally__plain_columns(const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
+                                  int64_t fold, const double *anchor, tally__plain_sums sums,
+                                  tally__plain_sums products);
+
 /* Which result is made of the parts of sums. */
 enum { TALLY_RESULT_SUM, TALLY_RESULT_MEAN, TALLY_RESULT_ROOT, TALLY_RESULT_SPREAD, TALLY_RESULT_SPREAD_ROOT };
 
@@ -222,6 +231,11 @@ typedef struct tally__tiles {
      * there is no loop for that length. Or NULL. */
     int (*plain_equal[2])(const void *x, const int64_t *offsets, int count, bool narrow, const double *anchor,
                           tally__plain_sums sums, tally__plain_sums products);
+    /* By type as it lies in memory, and term; the last: values and products. Or NULL. */
+    tally__plain_columns *plain_columns[TALLY_FROMS][TALLY_TERMS + 1];
+    /* Adds up the lanes of each column. anchor: what each lane began with, or NULL. Gives whether all sums are finite.
+     */
+    bool (*join_columns)(tally__plain_sums sums, int parts, int64_t width, int64_t fold, const double *anchor);
     /* Rounds sums of `parts` parts to f64 or f32. Returns whether some are 0: their signs are then not known. */
     bool (*round_sums)(tally__plain_sums sums, int parts, int count, bool is_f64, void *results);
     /* Finds the keys of the least and the greatest value. */

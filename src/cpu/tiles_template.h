@@ -10,6 +10,7 @@
 #include "cpu/index_template.h"
 #include "cpu/levels.h"
 #include "cpu/measure.h"
+#include "cpu/plain_columns_template.h"
 #include "cpu/plain_equal_template.h"
 #include "cpu/plain_template.h"
 #include "cpu/results_template.h"
@@ -154,6 +155,9 @@ static TALLY_TARGET void widen_bf16(const void *at, int64_t n, float *to) {
 #define TALLY_COLUMN_ENTRY(type, is_f64, name, kind, levels) \
     .column_sum[is_f64][kind][levels] = columns_##type##_##name##_##levels,
 #define TALLY_PLAIN_ENTRY(type, is_f64, name, kind) .plain[is_f64][kind] = plain_##type##_##name,
+#define TALLY_PLAIN_COLUMNS_ENTRY(type, from, name, kind, products)                                          \
+    .plain_columns[from][(products) ? (kind) == NO_PLAIN_TERM ? TALLY_TERM_PRODUCT : TALLY_TERMS : (kind)] = \
+        plain_columns_##type##_##name,
 extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
     .measure = {measure_f32, measure_f64},
@@ -182,7 +186,8 @@ const tally__tiles TALLY_TILES = {
 #endif
     .begin_batch = begin_batch,
     .results = finalize,
-    TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY).round_sums = round_sums,
+    TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY) TALLY_ALL_PLAIN_COLUMNS(TALLY_PLAIN_COLUMNS_ENTRY).join_columns = join_columns,
+    .round_sums = round_sums,
     .read_offsets = {read_offsets_i32, read_offsets_i64},
     .count_filled = count_filled,
     .list_filled = list_filled,
