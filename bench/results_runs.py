@@ -1,6 +1,7 @@
 """What the results are made of: the current runs in docs/measurements, and the words and tables of bench/results.py."""
 
 import csv
+import functools
 import gzip
 import json
 import pathlib
@@ -43,6 +44,7 @@ def lines(subject):
     return [json.loads(line) for line in path(subject).read_text().splitlines()]
 
 
+@functools.cache
 def matrix_of(subject):
     """A matrix: its records, and what its last line says of the run."""
     with gzip.open(path(subject), "rt") as file:

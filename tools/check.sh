@@ -13,8 +13,10 @@ part layers "$python" tools/check_layers.py
 part symbols "$python" tools/check_symbols.py "$build"
 part names "$python" tools/names.py --check
 part lines "$python" tools/check_lines.py
-part format tools/format.sh --check
 part mutations tests/mutations.sh --check
+# Beside the tests, as each takes one processor.
+begin_part format tools/format.sh --check
+begin_part package tests/package/run.sh "$build"
 # One more than there are processors: tests of the command wait for a third of their time.
 part ctest ctest --test-dir "$build" -LE jit --output-on-failure --no-tests=error -j "$(($(nproc) + 1))"
 # passing tests keep quiet there
@@ -29,7 +31,7 @@ if [ -n "$spared" ] && ! grep -q '^TALLY_SPARED:[A-Z]*=$' "$build/CMakeCache.txt
 fi
 skip jit "tools/jobs.sh gpu compiles GPU kernels by NVRTC"
 skip course "tools/jobs.sh course opens its page in a browser, and compiles its kernels as plain CUDA"
-part package tests/package/run.sh "$build"
+end_parts
 if [ -x examples/demo.sh ]; then
     part demo examples/demo.sh "$build/tally"
 else

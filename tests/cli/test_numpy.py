@@ -64,7 +64,9 @@ def test_array(tmp_path, kind, shape, order):
     assert reduced(tmp_path, "argmax", "in.npy") == np.argmax(array)
     for axis in range(-len(shape), len(shape)):
         axis_argument = ["--axis", str(axis)]
-        assert np.array_equal(reduced(tmp_path, "argmin", "in.npy", *axis_argument), np.argmin(array, axis=axis))
+        if (axis + TYPES.index(kind)) % 2:  # each axis of a shape has both operators, of different types
+            assert np.array_equal(reduced(tmp_path, "argmin", "in.npy", *axis_argument), np.argmin(array, axis=axis))
+            continue
         pairs = reduced(tmp_path, "minmax", "in.npy", *axis_argument)
         assert pairs.dtype == array.dtype.newbyteorder("=")
         assert np.array_equal(pairs, np.stack([array.min(axis=axis), array.max(axis=axis)], -1))

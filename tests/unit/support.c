@@ -202,21 +202,34 @@ tally_status perform(tally_context *context, tally_op op, tally_array x, tally_a
 
 /* ---- numbers ---- */
 
+/* By hand, here and below: ldexp, frexpl and nearbyintl took a quarter of the time of some tests. */
+static double power_of_two(int power) {
+    const uint64_t bits = (uint64_t)(power + 1023) << 52;
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+/* Of a positive number: 2^exponent <= value < 2^(exponent + 1). -1023 if it is no normal double. */
+static int exponent_of(long double value) {
+    const double near = (double)value; /* may be the next power of two */
+    uint64_t bits;
+    memcpy(&bits, &near, sizeof bits);
+    return (int)(bits >> 52) - 1023 - (near > value && (bits & ((UINT64_C(1) << 52) - 1)) == 0);
+}
+
 uint16_t slow_narrow(long double value, int fraction, int bias) {
     uint16_t sign = signbit(value) ? 0x8000 : 0;
-    int exponent;
+    int exponent, whole;
     long double units;
-    int whole;
     if (isnan(value)) return (uint16_t)(((2 * bias + 1) << fraction) | 1 << (fraction - 1));
     if (value == 0) return sign;
     value = fabsl(value);
     if (isinf(value)) return (uint16_t)(sign | (2 * bias + 1) << fraction);
-    frexpl(value, &exponent);
-    exponent -= 1; /* now 2^exponent <= value < 2^(exponent + 1) */
+    exponent = exponent_of(value);
     if (exponent > bias) return (uint16_t)(sign | (2 * bias + 1) << fraction);
     if (exponent < 1 - bias) exponent = 1 - bias;
-    units = ldexpl(value, fraction - exponent);
-    whole = (int)units; /* rounded by hand, as nearbyintl took a quarter of the time of some tests */
+    units = value * power_of_two(fraction - exponent);
+    whole = (int)units;
     if (units - whole > 0.5L || (units - whole == 0.5L && whole % 2 == 1)) whole++;
     /* A normal number's leading one carries into the exponent field, and what is rounded up to infinity becomes it. */
     return (uint16_t)(sign | (((exponent + bias - 1) << fraction) + whole));
@@ -228,9 +241,9 @@ double slow_widen(uint16_t bits, int fraction, int bias) {
     if (field == 2 * bias + 1)
         magnitude = rest ? (double)NAN : (double)INFINITY;
     else if (field == 0)
-        magnitude = ldexp(rest, 1 - bias - fraction);
+        magnitude = rest * power_of_two(1 - bias - fraction);
     else
-        magnitude = ldexp((1 << fraction) + rest, field - bias - fraction);
+        magnitude = ((1 << fraction) + rest) * power_of_two(field - bias - fraction);
     return bits & 0x8000 ? -magnitude : magnitude;
 }
 

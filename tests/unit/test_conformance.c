@@ -553,7 +553,7 @@ static void test_megabytes(void **state) {
     (void)state;
     for (int i = 0; i < (quick ? 3 : (int)(sizeof some / sizeof *some)); i++) {
         int64_t size =
-            (int64_t)((quick ? 1200000 : 3500000 + 200000 * i) / (int64_t)tally_type_size(some[i].type)) + 13;
+            (int64_t)((quick ? 1200000 : 1500000 + 200000 * i) / (int64_t)tally_type_size(some[i].type)) + 13;
         data_class class = some[i].op == TALLY_ALL ? ALL_EQUAL : i % 2 ? ANY_BITS : SPECIALS;
         teams_whole(&some[i], class, size, i);
         teams_ragged(&some[i], class, size, i);

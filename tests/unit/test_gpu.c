@@ -160,7 +160,7 @@ static void test_small_arrays(void **state) {
             const int class = is_last ? TWO_SIZES : (trial + i) % SMALL_CLASSES,
                       other = is_last ? WIDE : (trial / 3 + 2 * i) % SMALL_CLASSES;
             char wanted[64], got[64];
-            if ((trial + i) % (quick ? 9 : backend != TALLY_BACKEND_SIMT ? 1 : count >= most ? 12 : 3) != 0) continue;
+            if ((trial + i) % (quick ? 9 : backend != TALLY_BACKEND_SIMT ? 1 : count >= most ? 24 : 3) != 0) continue;
             char *x = scratch(0, (size_t)(count * bytes));
             fill(s.type, class, 1, third, x);
             fill(s.type, other, 1, third, x + third * bytes);

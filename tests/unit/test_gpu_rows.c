@@ -131,6 +131,7 @@ static void test_shapes(void **state) {
             const int64_t values = shapes[i].outer * shapes[i].length * shapes[i].inner,
                           leaf = tally_leaf_length(s.type);
             const int every = (quick ? 12 : 1) * (backend != TALLY_BACKEND_SIMT ? 1
+                                                  : values > 64 * leaf          ? 600
                                                   : values > 8 * leaf           ? 120
                                                   : values > leaf               ? 60
                                                                                 : 20);
@@ -190,14 +191,17 @@ static void test_device_memory(void **state) {
 
 /* Exact sums of floats over such shapes: every operator and kind of data, any address and stride. */
 static void compare_exact(const shape *ways, int count) {
-    enum { LARGE = 1 << 16, LARGEST = 1 << 20 };
+    enum { LARGE = 1 << 16, LARGER = 1 << 17, LARGEST = 1 << 20 };
     subject s = {.op = -1};
     for (int trial = 0; next_subject(&s); trial++) {
         if (!is_exact_sum(&s) || !is_float(s.type)) continue;
         for (int c = 0; c <= ROUNDING; c++)
             for (int w = 0; w < count; w++) {
                 const int64_t values = ways[w].outer * ways[w].length * ways[w].inner;
-                const int on_simulator = values > LARGE ? 24 : 12, on_gpu = values > LARGEST ? 12 : 1;
+                const int on_simulator = values > LARGER  ? 48
+                                         : values > LARGE ? 24
+                                                          : 12,
+                          on_gpu = values > LARGEST ? 12 : 1;
                 const int every = quick ? 60 : backend == TALLY_BACKEND_SIMT ? on_simulator : on_gpu;
                 if ((trial + 5 * c + 3 * w) % every != 0) continue;
                 compare(&s, c, ways[w], trial + c, &layouts[(c + w) % 2 == 0 ? 0 : (trial + c + w) % LAYOUTS],
