@@ -52,15 +52,14 @@ static bool values_are_dense(const panel_t *s, int64_t stride) { return s->width
 static void copy_rows(const panel_t *s, base_t *to, const raw_t *x, int64_t rows, int64_t stride) {
     const int64_t together = values_are_dense(s, stride) ? rows : 1, n = together * s->width;
     const int64_t bytes = (int64_t)sizeof *to, last = (rows + s->fold - 1) / s->fold * s->lanes;
-    for (int64_t r = 0; r < rows; r += together) {
 #if TALLY_BYTES == 2
-        widen(to + r * s->pitch, x + r * stride, n);
+    for (int64_t r = 0; r < rows; r += together) widen(to + r * s->pitch, x + r * stride, n);
 #else
-        __builtin_memcpy(to + r * s->pitch, x + r * stride, (size_t)(n * bytes));
+    tally__cpu_tiles()->copy_block((const char *)x, stride * bytes, rows / together, n * bytes, (char *)to,
+                                   s->pitch * bytes);
 #endif
-        if (s->pitch > s->width)
-            __builtin_memset(to + r * s->pitch + s->width, 0, (size_t)((s->pitch - s->width) * bytes));
-    }
+    for (int64_t r = 0; r < rows && s->pitch > s->width; r++)
+        __builtin_memset(to + r * s->pitch + s->width, 0, (size_t)((s->pitch - s->width) * bytes));
     __builtin_memset(to + rows * s->pitch, 0, (size_t)((last - rows * s->pitch) * bytes));
 }
 /* The most rows of a block of so many values. */

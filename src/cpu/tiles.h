@@ -250,6 +250,8 @@ typedef struct tally__tiles {
     bool (*enlarge)(const void *x, int64_t n, int32_t power, double *large);
     /* Multiplies n f64 that are integers by 2^-TALLY_ENLARGED. That is exact. */
     void (*shrink)(void *x, int64_t n);
+    /* Copies rows of so many bytes, `apart` from each other, to where they are `to_apart`. */
+    void (*copy_block)(const char *x, int64_t apart, int64_t rows, int64_t bytes, char *to, int64_t to_apart);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     void (*widen_bf16)(const void *x, int64_t n, float *wide);
     /* [2]: for an index of i32 and of i64. Reads count + 1 offsets, and copies them to `copy` unless it is NULL. */
