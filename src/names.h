@@ -584,6 +584,7 @@
 #define note_next TALLY_N(note_next)
 #define note_others TALLY_N(note_others)
 #define note_special TALLY_N(note_special)
+#define note_special_sum TALLY_N(note_special_sum)
 #define note_specials TALLY_N(note_specials)
 #define note_sums TALLY_N(note_sums)
 #define note_term TALLY_N(note_term)

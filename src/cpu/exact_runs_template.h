@@ -130,13 +130,30 @@ static void add_plainly(int64_t *words, int32_t origin, int term, tally__plain_s
     else
         for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][0]);
 }
+/* Notes a sum that is infinite or NaN, whatever else was added up. False: it is not known. Of f64 finite values may
+ * overflow, too. */
+static bool note_special_sum(const tally__plain_made *made, accumulator_t *node) {
+    if (TALLY_HAS_KEYS || TALLY_NAN == 1 || TALLY_IS_F64) return false;
+#if TALLY_HAS_SUM
+    tally_witness(node->sum, made->sums[0][0]);
+#endif
+#if TALLY_HAS_PRODUCTS
+    tally_witness(node->products, made->products[0][0]);
+#endif
+    return true;
+}
 /* Adds values to a node by plain sums of many: how many of n; not all where a sum is not exact. */
 static int64_t run_plainly(tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n, accumulator_t *node) {
     int64_t at = 0;
     tally__plain_made made;
     while (at < n) {
         const int64_t offsets[2] = {0, n - at < parts_together ? n - at : parts_together};
-        if (tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made) != TALLY_PLAIN_EXACT) break;
+        const tally__plain_outcome outcome = tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made);
+        if (outcome == TALLY_PLAIN_INFINITE && note_special_sum(&made, node)) {
+            at += offsets[1];
+            continue;
+        }
+        if (outcome != TALLY_PLAIN_EXACT) break;
 #if TALLY_HAS_SUM
         add_plainly(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, parts_of_sum, x + at, y + at, offsets[1]);
 #endif
