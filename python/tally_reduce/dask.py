@@ -70,7 +70,7 @@ def reduce(
     if op == "stats":
         return Stats(*(finished.map_blocks(_field, k, name, dtype=name) for k, name in enumerate(dtypes)))
     if op == "minmax":
-        return da.stack([finished.map_blocks(_field, k, dtypes, dtype=dtypes) for k in range(2)], axis=-1)
+        return da.stack([finished.map_blocks(_field, k, dtypes, dtype=dtypes) for k in (0, 1)], axis=-1)
     return finished.map_blocks(np.ndarray.astype, dtypes, dtype=dtypes)
 
 

@@ -190,7 +190,7 @@ def _index(index, by, num_segments, values):
 def _reduce(x, options):
     """The results with a place of length 1 for each axis that is reduced."""
     axes = options.axes
-    kept = [k for k in range(x.ndim) if k not in axes]
+    kept = [k for k, _ in enumerate(x.shape) if k not in axes]
     if axes and axes[-1] - axes[0] >= len(axes):  # others lie between them
         x = jnp.transpose(x, kept + list(axes))
         first, end = len(kept), x.ndim
@@ -252,7 +252,7 @@ def _segment_backward(options, saved, grad):
                "indices_are_sorted": options.by == "segment_ids"}  # fmt: skip
 
     def counts():
-        along = [options.segments if k == axis else 1 for k in range(len(like.shape))]
+        along = [options.segments if k == axis else 1 for k, _ in enumerate(like.shape)]
         return segment_reduce(jnp.ones(like.shape[axis], bool), "count", **segmentation).reshape(along)
 
     return _gradient(

@@ -16,6 +16,7 @@ works; torch.func.grad does not, as PyTorch has none for registered operators. N
 
 from __future__ import annotations
 
+import builtins  # an operator may take the name of a function
 from math import prod as product
 
 import torch
@@ -273,7 +274,7 @@ def _segment_backward(ctx, grad):
     ids = _ids(index, by, ctx.shape[axis], segments, grad.device)
     segmentation = {by: index, "num_segments": segments, "indices_are_sorted": indices_are_sorted,
                     "out_of_range": out_of_range}  # fmt: skip
-    along = [segments if k == axis else 1 for k in range(len(ctx.shape))]
+    along = [segments if k == axis else 1 for k, _ in enumerate(ctx.shape)]
 
     def counts():
         present = torch.ones(ctx.shape[axis], dtype=torch.bool, device=grad.device)
@@ -304,7 +305,7 @@ def _reduce_vmap(info, in_dims, x, op, axes, *others):
 def _segment_vmap(info, in_dims, data, op, index, by, segments, axis, *others):
     if in_dims[2] is None:
         return _segment_reduce(data.movedim(in_dims[0], 0), op, index, by, segments, axis + 1, *others), 0
-    batches = range(info.batch_size)
+    batches = builtins.range(info.batch_size)
     rows = [data.select(in_dims[0], k) if in_dims[0] is not None else data for k in batches]
     indices = [index.select(in_dims[2], k) for k in batches]
     return torch.stack([_segment_reduce(*pair, by, segments, axis, *others)

@@ -1,6 +1,7 @@
 """Every run tests the same data. TALLY_SEED moves the arrays that numpy draws; hypothesis is derandomized."""
 import functools
 import os
+import pathlib
 
 import hypothesis
 import pytest
@@ -8,6 +9,7 @@ from hypothesis.internal import reflection
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # the tests run more threads than a shared machine has cores
 
+LIBRARY = pathlib.Path(os.environ.get("TALLY_LIBRARY", pathlib.Path(__file__).parents[2] / "build" / "libtally.so"))
 SEED = int(os.environ.get("TALLY_SEED", "1"))
 
 # For each example it parses its own file to describe one and the same lambda: a tenth of the tests' time.
@@ -23,7 +25,10 @@ def pytest_report_header():
 
 
 def pytest_sessionstart(session):
-    """One sentence for an operator without an oracle, in place of a failure of each test."""
+    """One sentence where the library is not built, and for an operator without an oracle, in place of a failure of each
+    test."""
+    if not LIBRARY.exists():
+        pytest.exit(f"{LIBRARY} is not there: make all builds it (or TALLY_LIBRARY names another)", 1)
     import order
     import state_file
     import tally

@@ -1,4 +1,6 @@
 """However a row of include/tally/tables.h is written, both readers understand it or say which row they do not."""
+import ast
+import builtins
 import shutil
 import subprocess
 
@@ -83,3 +85,12 @@ def test_rows_in_python(name):
 def test_rows_that_python_refuses(text):
     with pytest.raises(ValueError):
         tables.rows("TALLY_OPERATORS", with_row(text))
+
+
+def test_operators_hide_no_function_that_a_module_uses():
+    """tally_reduce and its modules have a function for each operator, in the place of Python's own of that name."""
+    for path in sorted((tally.ROOT / "python" / "tally_reduce").glob("*.py")):
+        text = path.read_text()
+        used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+        hidden = used & set(dir(builtins)) & set(tally.OPERATORS) if "globals()" in text else set()
+        assert not hidden, f"{path.name} uses Python's {hidden}, which an operator hides there: write it otherwise"
