@@ -1,7 +1,7 @@
-/* A merge in GPU memory. src/merge checks the arguments, and the `merge` of a GPU backend merges and waits. It sets
- * *misplaced to -1 if all arrays are sorted. Else it is the place, in all arrays side by side, of the first value that
- * belongs before the one in front of it, or `total` if the arrays have changed since. Errors are those of tally_merge.
- */
+/* A merge in GPU memory. src/merge checks the arguments; the `merge` of a GPU backend merges and waits. If all arrays
+ * are sorted, it sets *misplaced to -1. Otherwise *misplaced is the place of the first value that belongs before its
+ * predecessor, counted over all arrays side by side, or `total` if the arrays have changed since. Errors are those of
+ * tally_merge. */
 #ifndef TALLY_GPU_MERGE_H
 #define TALLY_GPU_MERGE_H
 

@@ -1,11 +1,11 @@
 /* Nodes in GPU memory: the functions of a GPU backend that src/nodes.c calls. They put their work on options.stream and
- * do not wait. Nodes of exact sums lie at multiples of 8. */
+ * do not wait. Nodes of exact sums are aligned to 8 bytes. */
 #ifndef TALLY_GPU_NODES_H
 #define TALLY_GPU_NODES_H
 
 #include "parts.h"
 
-/* What is reduced to nodes: segments, by one of the two, or if both are NULL the whole array. */
+/* What is reduced to nodes: segments, given by one of the two, or, if both are NULL, the whole array. */
 typedef struct tally__node_parts {
     int64_t results;
     const tally__parts *parts;      /* segments whose index the host has read; it is copied to the GPU */
@@ -36,8 +36,8 @@ struct tally__gpu_nodes {
     tally_status (*finish)(const tally__spec *, int64_t count, const void *nodes, const tally__sink *, tally__report *);
     /* Copies nodes to host memory, and waits. */
     tally_status (*fetch)(const tally__spec *, void *to, const void *nodes, size_t bytes);
-    /* allocate: memory of the GPU that `beside` belongs to. wait: for the work in the stream. release: gives such
-     * memory back, after the work that uses it. */
+    /* allocate: gives memory of the GPU that `beside` belongs to. wait: waits for the work in the stream. release:
+     * frees such memory after the work that uses it. */
     tally_status (*allocate)(const tally__spec *, const void *beside, size_t bytes, void **memory);
     tally_status (*wait)(const tally__spec *, const void *there);
     tally_status (*release)(const tally__spec *, void *memory);

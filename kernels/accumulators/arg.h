@@ -35,7 +35,7 @@ TALLY_FN aim_t take_aim(column_t column, int64_t n) {
     aim.key = column.key;
     return aim;
 }
-/* A skipped NaN has the worst key, which a number may have too: only what is present can be the place. */
+/* A skipped NaN has the worst key, which a number may have, too: only a value that counts can be the place. */
 TALLY_FN second_t lift2(item_t x, int32_t i, aim_t aim) {
     second_t a;
     a.at = TALLY_ARG_KEY(x) == aim.key && is_present(x.raw) ? i : INT32_MAX;

@@ -1,4 +1,4 @@
-/* An operator of bits: and, or, xor. Behind TALLY_START and TALLY_JOIN, which say which. */
+/* The bit operators: and, or, xor. Include it after the definitions of TALLY_START and TALLY_JOIN, which say which. */
 #ifndef TALLY_BITS_H
 #define TALLY_BITS_H
 

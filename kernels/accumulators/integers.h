@@ -1,5 +1,5 @@
-/* Columns and nodes of an operator that is made of exact sums of integers. A file of kernels/operators defines, for
- * integers,
+/* Columns and nodes of an operator that is computed from exact sums of integers. A file of kernels/operators defines,
+ * for integers,
  *
  *     TALLY_SUM_TERM   what its first number adds up: TALLY_TERM_VALUE, TALLY_TERM_MAGNITUDE or TALLY_TERM_PRODUCT
  *                      (none: no such number)
@@ -13,14 +13,14 @@
 #ifndef TALLY_INTEGERS_H
 #define TALLY_INTEGERS_H
 
-#define TALLY_HAS_WIDE 1 /* where finish alone could be wrong, needs_wide says so, and finish_wide is right */
+#define TALLY_HAS_WIDE 1 /* needs_wide says where finish could be wrong; finish_wide is right */
 #include "policy.h"
 #include "sums/wide.h"
 
 #ifndef TALLY_INTEGERS_SHARED_H
 #define TALLY_INTEGERS_SHARED_H
 
-/* What adds up terms of 8 and 16 bits in 32, or of 32 bits in 64: one lane. */
+/* Adds terms of 8 and 16 bits in 32 bits, or of 32 bits in 64: one lane. */
 #define TALLY_NARROW_FIELDS(X, name) X(int32_t, name)
 #define TALLY_NARROW_START(a, name) (a).name = 0
 #define TALLY_NARROW_JOIN(a, b, name) (a).name = (a).name + (b).name
@@ -33,7 +33,7 @@
 #define TALLY_SINGLE_PUT(a, name, term, is_signed) (a).name = (int64_t)(term)
 #define TALLY_SINGLE_WIDE(a, name, n, is_signed) tally_wide_of((a).name)
 #define TALLY_SINGLE_NODE TALLY_NARROW_NODE
-/* Terms of 64 bits: their sum modulo 2^64, and that of their upper halves. */
+/* Adds terms of 64 bits: their sum modulo 2^64, and the sum of their upper halves. */
 #define TALLY_HALVES_FIELDS(X, name) X(uint64_t, name) X(uint64_t, name##_upper)
 #define TALLY_HALVES_START(a, name) (a).name = 0, (a).name##_upper = 0
 #define TALLY_HALVES_JOIN(a, b, name) \
@@ -42,7 +42,7 @@
     (a).name = (uint64_t)(term), (a).name##_upper = tally_upper_half((uint64_t)(term), is_signed)
 #define TALLY_HALVES_WIDE(a, name, n, is_signed) tally_wide_of_halves((a).name, (a).name##_upper, n, is_signed)
 #define TALLY_HALVES_NODE TALLY_NARROW_NODE
-/* Products of 64 bits by 64: two such pairs, of the lower and of the upper words. */
+/* Adds products of 64 by 64 bits: two such pairs, for the lower and the upper words. */
 #define TALLY_PAIRS_FIELDS(X, name) \
     X(uint64_t, name) X(uint64_t, name##_upper) X(uint64_t, name##2) X(uint64_t, name##2_upper)
 #define TALLY_PAIRS_START(a, name) TALLY_HALVES_START(a, name), TALLY_HALVES_START(a, name##2)
@@ -69,7 +69,7 @@ TALLY_FN tally_product tally_multiply(uint64_t x, uint64_t y) {
     a.high = x1 * y1 + (left >> 32) + (right >> 32);
     return a;
 }
-/* In two's complement a negative factor counts as 2^64 more than it is. */
+/* In two's complement a negative factor reads as itself plus 2^64. */
 TALLY_FN tally_product tally_multiply_signed(int64_t x, int64_t y) {
     tally_product a = tally_multiply((uint64_t)x, (uint64_t)y);
     a.high -= x < 0 ? (uint64_t)y : 0;

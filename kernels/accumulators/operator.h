@@ -1,5 +1,5 @@
-/* The operator of the unit: TALLY_KERNEL_FILE, a file of kernels/operators, and the status flags of its results; or
- * one of kernels/exact in the words of kernels/operators (exact_sums/expansions.h). */
+/* The operator of the unit: TALLY_KERNEL_FILE, a file of kernels/operators, and the status flags of its results. Or an
+ * operator of kernels/exact, with the names of kernels/operators (exact_sums/expansions.h). */
 #ifndef TALLY_OPERATOR_H
 #define TALLY_OPERATOR_H
 

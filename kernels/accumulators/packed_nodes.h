@@ -1,5 +1,5 @@
-/* Nodes as they travel (docs/states.md, "Nodes"): their fields side by side, at any address. Where order does not show,
- * which is where nodes travel, no field is a float, whose NaNs would have to be made one. */
+/* Nodes in the form in which they travel (docs/states.md, "Nodes"): their fields side by side, at any address. Nodes
+ * travel only where order does not show, and there no field is a float, so no NaNs have to be made equal. */
 #ifndef TALLY_PACKED_NODES_H
 #define TALLY_PACKED_NODES_H
 
@@ -8,7 +8,7 @@
 
 #ifndef TALLY_PACKED_NODES_SHARED_H
 #define TALLY_PACKED_NODES_SHARED_H
-/* Byte by byte, and out of the compiler's sight: it takes a memcpy of a value for an aligned access. */
+/* Byte by byte, in a way that the compiler does not see through: it would turn a memcpy into an aligned access. */
 TALLY_FN char *tally_put_bytes(char *to, const void *from, int32_t bytes) {
     for (int32_t k = 0; k < bytes; k++) *(volatile char *)to++ = ((const char *)from)[k];
     return to;

@@ -1,5 +1,5 @@
-/* For operators whose node has the fields of its column (wider types allowed): the node of a column has the same
- * values, and nodes are combined as columns are. Includes accumulators/records.h. */
+/* For operators whose nodes have the same fields as columns, perhaps of wider types: a column becomes a node of the
+ * same values, and nodes are combined like columns. Includes accumulators/records.h. */
 #ifndef TALLY_PLAIN_H
 #define TALLY_PLAIN_H
 

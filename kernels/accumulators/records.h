@@ -1,4 +1,4 @@
-/* The structs of one operator from its field lists, and what follows from its two statements.
+/* The structs of one operator, made of its field lists, and the functions made of its statements.
  *
  * An operator file defines TALLY_COLUMN, TALLY_NODE, TALLY_START(a), which sets a to the identity, and TALLY_JOIN(a,
  * b), which puts b, the later one, behind a; then, when a leaf is read twice, TALLY_AIM, TALLY_SECOND, TALLY_START2
@@ -17,7 +17,7 @@
 typedef struct column_t {
     TALLY_COLUMN(TALLY_FIELD)
 } column_t;
-/* n is the number of values behind a node: those present under the NaN policy. */
+/* n: how many values the node stands for, without those that the NaN policy skips. */
 typedef struct node_t {
     int64_t n;
     TALLY_NODE(TALLY_FIELD)

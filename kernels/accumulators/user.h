@@ -1,4 +1,4 @@
-/* An operator of the caller's own in the place of a file of kernels/operators: its text, held to its description.
+/* A user operator in place of a file of kernels/operators: its text, checked against its description.
  * Needs
  *
  *     TALLY_USER_TEXT                      the name of the text (docs/operators.md)

@@ -1,10 +1,11 @@
-/* The last-block guard: who finds everyone else's work done (NVIDIA's sample threadFenceReduction). */
+/* The last-block guard: finds the block that arrives last, when the others have written their results (NVIDIA's sample
+ * threadFenceReduction). */
 #ifndef TALLY_ARRIVAL_H
 #define TALLY_ARRIVAL_H
 
 #include "device/device.h"
 
-/* Whether this warp is the last to arrive of `members`: then it sees what lane 0 of each wrote before. */
+/* Whether this warp is the last of `members` to arrive. If so, it sees what lane 0 of each wrote before. */
 TALLY_FN int32_t tally_is_last(uint32_t *counter, int32_t members) {
     uint32_t before = 0;
     if (tally_lane() == 0) {

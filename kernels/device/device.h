@@ -1,28 +1,29 @@
-/* The words device code is written in beyond device/dialect.h: threads, warps, barriers, shuffles, atomics, shared
- * memory. NVRTC gets them here; for the simulator they are functions of src/simt/device.h. */
+/* The words of device code beyond device/dialect.h: threads, warps, barriers, shuffles, atomics, shared memory. NVRTC
+ * gets them here; for the simulator they are functions of src/simt/device.h. */
 /* clang-format off */
 /* Kernels
  *   TALLY_ENTRY(name, type, blocks)    begins a kernel: its one parameter is `const type work` (device/work.h).
- *                                      Registers are kept for so many blocks of TALLY_BLOCK threads on a
- *                                      multiprocessor, or TALLY_FEWER fewer: the host compiles again with one fewer
- *                                      while registers spill
+ *                                      Registers are limited so that a multiprocessor holds so many blocks of
+ *                                      TALLY_BLOCK threads, less TALLY_FEWER: while registers spill, the host
+ *                                      compiles again with one block fewer
  *   TALLY_ENTRY_OF(threads, name, type, blocks)   the same for blocks of another size
  *   TALLY_SHARED(type, name)           a pointer `name` to one `type` in shared memory, at a multiple of 16;
  *                                      undefined at first
- *   TALLY_SHARED_BUFFER(name, bytes)   a `char *name` to so much more of it, at a multiple of 128; the launch
+ *   TALLY_SHARED_BUFFER(name, bytes)   a `char *name` to more shared memory, at a multiple of 128; the launch
  *                                      gives the size
  *   TALLY_ALIGN_OF(type)               the alignment of a type
  *
  * Threads
  *   tally_thread()  tally_threads()  tally_block()  tally_blocks()   one dimension each
  *   tally_lane()  tally_warp()         of a warp of TALLY_WARP threads
- *   tally_thread_again()               tally_thread(), computed anew: a compiler keeps no registers for what
- *                                      follows from it. tally_lane() is so, too, where a text defines
+ *   tally_thread_again()               tally_thread(), computed anew, so that a compiler keeps no registers for what
+ *                                      follows from it. tally_lane() is computed anew, too, in a text that defines
  *                                      TALLY_LANE_AGAIN before all else
  *
  * Barriers and fences
  *   tally_barrier()                    all threads of the block arrive; writes before it are seen after it
- *   tally_consumer_barrier(threads)    the same for its first so many, whole warps; of one kernel always as many
+ *   tally_consumer_barrier(threads)    the same for the block's first `threads` threads: whole warps, and the same
+ *                                      number at each call of a kernel
  *   tally_warp_barrier()               the same for a whole warp
  *   tally_fence()                      writes before it are seen by whoever sees writes after it, in all blocks
  *
@@ -32,10 +33,10 @@
  *   tally_warp_max(v)  tally_warp_min(v)   of unsigned 32 bits
  *
  * Arithmetic
- *   tally_lesser(a, b, nan)  tally_greater(a, b, nan)   of two f32, -0 below 0; a NaN if one is and `nan`,
- *                                      a constant, is not 0, else the other
+ *   tally_lesser(a, b, nan)  tally_greater(a, b, nan)   of two f32, with -0 below 0. If one is a NaN: a NaN where
+ *                                      the constant `nan` is not 0, and otherwise the other one
  *   tally_min_less_one(v, least)       the lesser of v - 1, which wraps around, and `least`
- *   tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum)   sum and those bytes of v where `ones` has a 1
+ *   tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum)   adds to sum the bytes of v where `ones` has 1
  *   tally_reverse(n, bits)             n < 2^bits with its bits in reverse order; bits is at most 31
  *   tally_max_halves(v, most)  tally_min_halves_less_one(v, least)   of both 16-bit halves
  *
@@ -46,45 +47,44 @@
  *
  * Memory
  *   tally_load16(p)                    16 bytes at an aligned address, as tally_quad; not written during the launch
- *   tally_load16_again(p)              the same, of what is read again soon: it stays in the first-level cache
- *   tally_take16(p)                    the same of shared memory
+ *   tally_load16_again(p)              the same for data that is read again soon: it stays in the first-level cache
+ *   tally_take16(p)                    the same from shared memory
  *   tally_put16(p, quad)               16 bytes to memory, at an aligned address
- *   tally_copy16(to, p)                begins to copy such 16 bytes to shared memory, at an aligned address
- *   tally_copied()                     the copies that this thread began are done
- *   tally_look32(p)                    32 bits that others may be writing; old, perhaps
+ *   tally_copy16(to, p)                starts to copy 16 bytes to shared memory, at aligned addresses
+ *   tally_copied()                     waits for the copies that this thread started
+ *   tally_look32(p)                    32 bits that others may be writing; the value may be an old one
  *   tally_load_fresh(p)  tally_store_fresh(p, v)   64 bits, whole, past caches that blocks do not share
  *
- * Kernels behind one another
- *   tally_let_next_start()             a kernel that is started early behind this one may start, once all blocks have
- *                                      said so or ended
- *   tally_await_before()               of a kernel that was: the one before it has ended, and is seen; each block asks
- *                                      before it reads what others wrote
+ * Consecutive kernels (programmatic dependent launch)
+ *   tally_let_next_start()             lets the next kernel start early: once all blocks have called this or ended
+ *   tally_await_before()               in a kernel that may start early: waits until the kernel before has ended and
+ *                                      its writes are seen. Each block calls it before it reads what others wrote
  *
  * Mbarriers and bulk copies (TALLY_HAS_BULK: whether the device can)
  *   tally_mbarrier_init(mbarrier, arrivals)  tally_mbarrier_arrive(mbarrier)  tally_mbarrier_wait(mbarrier, phase)
  *                                      a tally_mbarrier in shared memory, made by one thread before a barrier. A phase
- *                                      ends, the first is 0, when so many threads have reached the mbarrier. Who passes
- *                                      it waits for that, and sees what they wrote before. Nobody may wait for a phase
- *                                      while the one before it has not ended
+ *                                      ends when `arrivals` threads have arrived; the first phase is 0. wait returns
+ *                                      when the phase has ended, and then sees what these threads wrote before. Nobody
+ *                                      may wait for a phase before the one before it has ended
  *   tally_mbarrier_expect(mbarrier, bytes)
- *                                      one thread reaches the mbarrier, whose phase does not end before so many bytes,
- *                                      some, have come
+ *                                      one thread arrives; the phase does not end before so many bytes (not 0) have
+ *                                      been copied
  *   tally_copy_bulk(to, from, bytes, stays, mbarrier)
- *                                      begins to copy them to shared memory, each copy at addresses and of a size that
- *                                      are multiples of 16; `stays`: whether caches had better keep them
+ *                                      starts to copy bytes to shared memory. Addresses and size are multiples of 16;
+ *                                      `stays`: whether caches should keep the bytes
  *
- * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h);
- * gallery/kernels uses them.
+ * Words without effect on a GPU, for gallery/kernels. The simulator counts and draws what goes through them
+ * (src/simt/trace.h).
  *   TALLY_READ(a)  TALLY_WRITE(a, v)   the lvalue a; a = v
  *   tally_branch(p)                    whether p holds, where a branch depends on it
- *   tally_step(label)                  a step of the algorithm begins; all lanes of a warp say so */
+ *   tally_step(label)                  a step of the algorithm begins; all lanes of a warp call this */
 /* clang-format on */
 #ifndef TALLY_DEVICE_H
 #define TALLY_DEVICE_H
 
 #include "device/work.h"
 
-/* Given by who compiles, and by the text of a form. */
+/* Defined on the compiler's command line, or by the text of a form. */
 #ifndef TALLY_FEWER
 #define TALLY_FEWER 0
 #endif

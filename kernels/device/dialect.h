@@ -18,7 +18,7 @@
 #define TALLY_ONCE static __device__ inline
 #define TALLY_EXTENSION
 #define TALLY_ASSERT(holds, sentence) static_assert(holds, sentence)
-/* A loop that is seldom run: not worth its code, nor the time to compile it. */
+/* For a loop that runs seldom: unrolling is not worth the code and the time to compile it. */
 #define TALLY_ROLLED _Pragma("unroll 1")
 #else
 #define TALLY_IS_CUDA 0
@@ -27,7 +27,7 @@
 #endif
 #ifdef __OPTIMIZE__
 #define TALLY_FN static inline __attribute__((always_inline, unused))
-#else /* the simulator's kernels: what is inlined there is compiled in every place that uses it, and no faster */
+#else /* the simulator's kernels: inlining would take time to compile and make nothing faster */
 #define TALLY_FN static inline __attribute__((unused))
 #endif
 #define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
@@ -54,7 +54,7 @@ typedef struct tally_format {
 #define TALLY_FORMAT_f64 \
     { 53, -1074, 1024 }
 
-/* What a sum of integers is given as: 64 bits as they are natural for it, or as the caller asked. */
+/* How the result of a sum of integers is given: as its natural 64-bit type, or as the caller asked. */
 enum { TALLY_AS_NATURAL, TALLY_AS_U64, TALLY_AS_FLOAT };
 
 /* What finish may need beside the accumulator. */
@@ -62,8 +62,8 @@ typedef struct tally_final {
     int32_t ddof;  /* var and std divide by n - ddof */
     int32_t root;  /* give the square root (std, norm2) */
     int32_t mean;  /* divide the sum by the count (mean) */
-    int32_t as;    /* TALLY_AS_...: results made of sums of integers, unless natural rounded to `format` and given as a
-                      double */
+    int32_t as;    /* TALLY_AS_..., for results made of sums of integers; unless natural, they are rounded to `format`
+                      and given as a double */
     int32_t wraps; /* sums of integers wrap around modulo 2^64 */
     tally_format format; /* of the result of an exact sum */
 } tally_final;
@@ -74,9 +74,9 @@ enum {
     TALLY_FLAG_OVERFLOW = 2,      /* a sum of integers did not fit */
     TALLY_FLAG_UNFIT = 4,         /* a result did not fit the type asked for */
     TALLY_FLAG_UNSURE = 8,        /* an exact sum takes another kernel */
-    TALLY_FLAG_BAD_SEGMENTS = 16, /* segments that are no segmentation of the array */
-    TALLY_FLAG_LEFT = 32,         /* exact segments that are left to production/prefix.h with more levels, */
-    TALLY_FLAG_FAR = 64           /* and to production/flat.h */
+    TALLY_FLAG_BAD_SEGMENTS = 16, /* the index is no segmentation of the array */
+    TALLY_FLAG_LEFT = 32,         /* exact segments are left to production/prefix.h with more levels */
+    TALLY_FLAG_FAR = 64           /* exact segments are left to production/flat.h */
 };
 
 /* Values as bits and back: the one place that knows how. */
@@ -95,7 +95,7 @@ TALLY_FN int64_t tally_bits_f64(double x) {
     __builtin_memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-/* The high word of a double, but for its sign: it grows with its magnitude. */
+/* The high word of a double without its sign: it grows with the magnitude. */
 TALLY_FN uint32_t tally_high_word(double x) { return (uint32_t)(tally_bits_f64(x) >> 32 & 0x7fffffff); }
 TALLY_FN double tally_from_bits_f64(int64_t bits) {
     double x;

@@ -1,10 +1,10 @@
-/* What lanes of a warp have: 64 bits of others, and sums of those before; all lanes take part. */
+/* Functions of a warp, in which all lanes take part: 64-bit shuffles, and prefix sums. */
 #ifndef TALLY_LANES_H
 #define TALLY_LANES_H
 
 #include "device/device.h"
 
-/* Of that lane, and of the one whose number differs by the bits of `mask`. */
+/* The 64 bits of a lane; and of the lane whose number differs by the bits of `mask`. */
 TALLY_FN int64_t tally_of_lane64(int64_t v, int32_t lane) {
     uint64_t low = tally_shuffle((uint32_t)v, lane), high = tally_shuffle((uint32_t)((uint64_t)v >> 32), lane);
     return (int64_t)(high << 32 | low);
@@ -14,7 +14,7 @@ TALLY_FN int64_t tally_shuffle64(int64_t v, int32_t mask) {
     return (int64_t)(high << 32 | low);
 }
 
-/* The sum of what this lane and those before it have (Hillis and Steele, "Data parallel algorithms", 1986). */
+/* The inclusive prefix sum over lanes (Hillis and Steele, "Data parallel algorithms", 1986). */
 TALLY_FN uint32_t tally_sum_until(uint32_t mine) {
     const int32_t lane = tally_lane();
     TALLY_UNROLL
@@ -32,7 +32,7 @@ TALLY_FN int64_t tally_sum_until64(int64_t mine) {
     }
     return mine;
 }
-/* Of those before it. */
+/* The exclusive prefix sum. */
 TALLY_FN int32_t tally_sum_before_lane(int32_t mine) {
     int32_t sum = mine;
     TALLY_UNROLL

@@ -1,6 +1,5 @@
-/* What one block hands to another: words that say themselves that they are there, so that neither fences nor flags are
- * needed. A slot has 64 bits: 32 of the message, and above them 1 when it is full. Whoever takes a message leaves its
- * slots empty, as they were. */
+/* Messages from one block to another, without fences or flags: each word says itself that it is there. A slot has 64
+ * bits: 32 bits of the message, and above them a 1 if the slot is full. The receiver leaves the slots empty again. */
 #ifndef TALLY_MAILBOX_H
 #define TALLY_MAILBOX_H
 
@@ -10,7 +9,7 @@ TALLY_FN void tally_post(uint64_t *slots, const uint32_t *words, const int32_t c
     TALLY_UNROLL
     for (int32_t k = 0; k < count; k++) tally_store_fresh(slots + k, (uint64_t)1 << 32 | words[k]);
 }
-/* Waits for a message that has been posted, or is being so by a running warp. */
+/* Waits for a message that has been posted, or that a running warp is posting, and takes it. */
 TALLY_FN void tally_take(uint64_t *slots, uint32_t *words, const int32_t count) {
     uint64_t is_full;
     do {

@@ -2,7 +2,7 @@
 #ifndef TALLY_NVRTC_H
 #define TALLY_NVRTC_H
 
-#ifndef __NVCC__ /* what tally emits can go to nvcc, which has the system's */
+#ifndef __NVCC__ /* nvcc, which can compile what tally emits, has the system's header */
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;

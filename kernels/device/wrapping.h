@@ -1,4 +1,4 @@
-/* Differences and sums that wrap around: of numbers that have not been checked. */
+/* Differences and sums that wrap around, for numbers that have not been checked. */
 #ifndef TALLY_WRAPPING_H
 #define TALLY_WRAPPING_H
 

@@ -1,6 +1,6 @@
-/* logsumexp: log(e^x0 + e^x1 + ...), without overflow: a leaf is read for its maximum m, then for the sum of e^(x - m);
- * runs are joined by rescaling the sums to the larger maximum (Milakov and Gimelshein, "Online normalizer calculation
- * for softmax", 2018). A NaN does not take part in the maximum: it is in the sum. */
+/* logsumexp: log(e^x0 + e^x1 + ...), without overflow. A leaf is read twice: for its maximum m, and for the sum of
+ * e^(x - m). Runs are joined by rescaling the sums to the larger maximum (Milakov and Gimelshein, "Online normalizer
+ * calculation for softmax", 2018). A NaN does not take part in the maximum; the sum becomes a NaN. */
 #ifndef TALLY_OPERATOR_LOGSUMEXP_H
 #define TALLY_OPERATOR_LOGSUMEXP_H
 
@@ -23,9 +23,10 @@ TALLY_FN column_t lift(item_t x, item_t y) {
     a.key = value_is_nan(x.raw) ? a.key : order_key(x.raw);
     return a;
 }
-/* The pivot is the maximum, or 0 when that is infinite: inf - inf would make a NaN. In place of a tiny one it is a
- * small number, which changes no e^(x - pivot): less that or the maximum, x is rounded to itself, or so small that e^x
- * rounds to 1. But then no difference is subnormal, the products of which would cost a CPU over 100 cycles each. */
+/* The pivot is the maximum, or 0 if the maximum is infinite: inf - inf would make a NaN. A tiny maximum is replaced by
+ * a small number, which changes no e^(x - pivot): with either pivot, x - pivot rounds to x, or is so small that e^x
+ * rounds to 1. With the small number no difference is subnormal; products of subnormals cost a CPU over 100 cycles
+ * each. */
 TALLY_FN aim_t take_aim(column_t column, int64_t n) {
     const TALLY_V least = (TALLY_V)(TALLY_IS_F64 ? 0x1p-120 : 0x1p-60);
     aim_t aim;

@@ -25,7 +25,7 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
 #define TALLY_SUM_TERM TALLY_TERM_VALUE
 #include "accumulators/integers.h"
 
-/* A quotient of two numbers that an f64 holds is rounded once. */
+/* Where an f64 holds both numbers, their quotient is rounded once. */
 typedef double result_t;
 TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;

@@ -26,7 +26,7 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
 #define TALLY_SQUARES
 #include "accumulators/integers.h"
 
-/* The root of a number that an f64 holds is rounded once. */
+/* Where an f64 holds the number, its root is rounded once. */
 typedef double result_t;
 TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;

@@ -107,7 +107,7 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     r.var = tally_small_spread(sum_of(a), squares_of(a), a.n, final).value;
     return r;
 }
-/* Where the variance is small, the others are smaller: |x| <= x^2. */
+/* Where the variance is small, the other numbers are smaller: |x| <= x^2. */
 TALLY_FN int needs_wide(node_t a, const tally_final *final) {
     (void) final;
     return !tally_is_small_spread(squares_of(a), a.n);

@@ -1,4 +1,4 @@
-/* What a thread keeps of TALLY_ACROSS results side by side: their nodes and, for operators with a second pass, their
+/* What a thread keeps for TALLY_ACROSS neighbouring results: their nodes and, for operators with a second pass, their
  * aims. For the operator of accumulators/records.h. TALLY_ACROSS must be defined before. */
 #ifndef TALLY_ACROSS_H
 #define TALLY_ACROSS_H

@@ -1,5 +1,5 @@
 /* The parameters of order/halves.h, rows/fold_leaf.h and features/fold_features.h for the columns of the first pass.
- * Each of these folds undoes them. */
+ * Each of these files undefines them again. */
 #ifdef TALLY_RECORD
 #error "what folds the columns before has not undone its parameters"
 #endif

@@ -1,12 +1,15 @@
-/* The columns of one leaf, folded by a warp as docs/order.md says: column c takes column c + half behind it. Operands
- * may change sides, as those of built-in operators may; a combine of the caller's own has the earlier one on the left,
- * as it has on the CPU. Included for each kind of column, with
+/* A warp folds the columns of one leaf as docs/order.md says: column c is combined with column c + half. For built-in
+ * operators the operands may change sides; the combine of a user operator gets the earlier one on the left, as on the
+ * CPU. Included once for each kind of column, with
  *
  *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine
  *     TALLY_NAME(name)                the name of a function for it
  *
- * which are undone here. Gives fold: from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in
- * every lane; fold_lanes, the same of so many lanes side by side; and fold_apart, for columns TALLY_WARP apart. */
+ * which are undefined again here. Gives
+ *
+ *     fold         the fold of a leaf whose lanes have TALLY_HELD neighbouring columns each; every lane gets it
+ *     fold_lanes   the same for the columns of some neighbouring lanes
+ *     fold_apart   the same where the columns of a lane are TALLY_WARP apart */
 #include "device/device.h"
 
 #if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE)
@@ -23,7 +26,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
     return a;
 }
 
-/* Combines a column of this lane with one of another. is_upper: this lane's is the later one. */
+/* Combines a column of this lane with one of another lane. is_upper: this lane's is the later one. */
 TALLY_FN TALLY_RECORD TALLY_NAME(meet_lane)(TALLY_RECORD mine, TALLY_RECORD theirs, int32_t is_upper) {
     if (TALLY_IS_USER) {
         TALLY_RECORD early = is_upper ? theirs : mine, late = is_upper ? mine : theirs;
@@ -33,8 +36,8 @@ TALLY_FN TALLY_RECORD TALLY_NAME(meet_lane)(TALLY_RECORD mine, TALLY_RECORD thei
 }
 
 /* While lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the columns,
- * the other the upper half. These halves are combined last, across the same lanes. lanes: a constant, not less than the
- * columns of a lane. */
+ * the other the upper half. These halves are combined last, across the same lanes. lanes: a constant, at least the
+ * number of columns of a lane. */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_lanes)(const TALLY_RECORD *columns, const int32_t lanes) {
     TALLY_RECORD a[TALLY_HELD];
     int32_t held = TALLY_HELD;
@@ -78,7 +81,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
     return a[0];
 }
-/* The fold of a leaf of 8 columns, one in each lane. Lanes whose numbers are the same modulo 8 have the same column. */
+/* The fold of a leaf of 8 columns: lane l has column l modulo 8. */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_small)(TALLY_RECORD a) {
     TALLY_UNROLL
     for (int32_t mask = 4; mask > 0; mask /= 2)

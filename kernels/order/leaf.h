@@ -1,5 +1,5 @@
-/* How one warp reads one leaf (docs/order.md), for the type of types/types.h: 8 stripes of 512 bytes, of which each
- * lane holds 16. So lane l has the columns l * TALLY_PART to l * TALLY_PART + TALLY_PART - 1, and the leaf is in
+/* How one warp reads one leaf (docs/order.md), for the type of types/types.h: 8 stripes of 512 bytes, 16 bytes of each
+ * for each lane. So lane l has columns l * TALLY_PART to l * TALLY_PART + TALLY_PART - 1, and the leaf is in
  * registers. */
 #ifndef TALLY_LEAF_H
 #define TALLY_LEAF_H
@@ -16,7 +16,7 @@ enum { TALLY_WARPS = 8, TALLY_BLOCK_THREADS = TALLY_WARPS * TALLY_WARP };
 #define TALLY_DEVICE_SMALL 64 /* a leaf of at most so many values has few columns: */
 #define TALLY_DEVICE_SMALL_COLUMNS 8
 
-/* Values that cannot be read 16 bytes at a time pass through here, a stripe of each warp at a time. */
+/* Shared memory for values that cannot be read 16 bytes at a time: each warp has one stripe in it. */
 typedef struct tally_stage {
     tally_quad quads[TALLY_WARPS][TALLY_WARP];
 } tally_stage;
@@ -26,7 +26,7 @@ typedef struct tally_source {
     const char *values;
     int64_t stride;
     int32_t is_packed;  /* values lie side by side, the first at a multiple of 16 bytes */
-    int32_t is_aligned; /* each value lies at a multiple of its size, or of a struct's lowest bit */
+    int32_t is_aligned; /* each value is aligned to its size; a struct, to the lowest bit of its size */
 } tally_source;
 TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_t bytes) {
     tally_source s;
@@ -38,7 +38,7 @@ TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_
 }
 #endif
 
-/* The bytes that a value counts for: the size of a struct is rounded up to a power of two. */
+/* The bytes that a value counts as: a struct's size is rounded up to a power of two. */
 #define TALLY_SLOT           \
     (TALLY_BYTES > 32   ? 64 \
      : TALLY_BYTES > 16 ? 32 \
@@ -55,8 +55,8 @@ typedef struct part_t {
     TALLY_T v[TALLY_PART];
 } part_t;
 
-/* Value v of a part. Narrow types by shifts, of which a GPU's compiler makes one instruction; of bytes in memory it
- * makes several. */
+/* Value v of a part. Narrow types by shifts: a GPU's compiler makes one instruction of them, and several of bytes in
+ * memory. */
 TALLY_FN TALLY_T value_of_part(const tally_quad *quad, int32_t v) {
     TALLY_T value;
 #if TALLY_BYTES <= 2 && !TALLY_IS_STRUCTURE
@@ -88,8 +88,8 @@ TALLY_FN TALLY_T read_at(const tally_source *from, const char *p) {
     TALLY_T value;
     TALLY_B bits = 0;
     if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
-    /* Byte by byte, in a way that the compiler does not see through: of a memcpy to a value it makes an aligned load.
-     */
+    /* Byte by byte, in a way that the compiler does not see through: it would turn a memcpy to a value into an aligned
+     * load. */
     for (int32_t b = TALLY_BYTES - 1; b >= 0; b--)
         bits = (TALLY_B)((uint64_t)bits << 8 | *(const volatile uint8_t *)(p + b));
     __builtin_memcpy(&value, &bits, sizeof value);
@@ -111,7 +111,7 @@ TALLY_FN part_t read_part(const char *values, int64_t at, int32_t s) {
 }
 
 #if !TALLY_IS_STRUCTURE
-/* The same for a leaf of n values; 0 beyond these. */
+/* The same for a leaf of n values; values beyond them are 0. */
 TALLY_FN part_t read_part_of(const tally_source *from, int64_t at, int32_t s, int64_t n) {
     const int64_t row = (int64_t)s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART;
     const TALLY_T *values = (const TALLY_T *)(const void *)from->values;
@@ -122,7 +122,7 @@ TALLY_FN part_t read_part_of(const tally_source *from, int64_t at, int32_t s, in
 }
 #endif
 
-/* Reads a whole leaf of packed values: 16 bytes from each of 8 stripes, all loads at once. */
+/* Reads a whole leaf of packed values: 16 bytes from each of 8 stripes, with all loads in flight at once. */
 TALLY_FN share_t read_leaf(const char *values, int64_t at) {
     const char *p = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES];
@@ -135,8 +135,8 @@ TALLY_FN share_t read_leaf(const char *values, int64_t at) {
 }
 
 #if !TALLY_IS_STRUCTURE
-/* Reads a stripe of any other leaf, value by value: `count` values from value `at` on (none if that is negative); 0
- * beyond these. */
+/* Reads a stripe of any other leaf, value by value: `count` values from value `at` on (none if negative); values beyond
+ * them are 0. */
 TALLY_FN part_t read_stripe(const tally_source *from, int64_t at, int64_t count, tally_stage *stage) {
     TALLY_T *row = (TALLY_T *)(void *)stage->quads[tally_warp()];
     part_t part;

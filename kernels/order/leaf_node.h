@@ -17,7 +17,7 @@
 
 #if TALLY_IN_REGISTERS
 
-/* Combines stripe s with its columns, behind what is there. Values beyond n are left out. */
+/* Combines the columns, on the left, with the values of stripe s. Values beyond n are left out. */
 TALLY_FN void stack(column_t *columns, const part_t *x, const part_t *y, int32_t s, int64_t n) {
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
@@ -54,7 +54,7 @@ TALLY_FN uint32_t count_part(const part_t *x, const part_t *y, int32_t s, int64_
         present += place_in_leaf(s, v) < n && is_present(x->v[v]) && is_present(y->v[v]);
     return present;
 }
-/* How many that are in the whole warp. If the policy counts all, that is n. */
+/* How many such values the whole warp has: n, if the policy counts all. */
 TALLY_FN int64_t count_values(uint32_t present, int64_t n) {
     if (TALLY_MAY_SKIP) {
         for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += tally_shuffle_xor(present, mask);
@@ -68,9 +68,9 @@ TALLY_FN int64_t count_values(uint32_t present, int64_t n) {
 #else
 #define TALLY_UNROLL_WIDE TALLY_UNROLL
 #endif
-/* The node of a whole leaf, from registers. A second pass over many narrow values reads them again: keeping them would
- * spill registers. An operator that may spare the second pass does so if the leaf cannot change `best`, the node so
- * far; then the leaf is only counted in it. */
+/* The node of a whole leaf, from registers. A second pass over many narrow values reads them again, as keeping them
+ * would spill registers. Some operators skip the second pass if the leaf cannot change `best`, the node so far: then
+ * the leaf's values are only counted in it. */
 TALLY_FN node_t plain_node(const char *from_x, const char *from_y, int64_t at, int64_t first, node_t *best,
                            int32_t *is_spared) {
     const int64_t n = TALLY_DEVICE_LEAF;
@@ -105,8 +105,8 @@ TALLY_FN node_t plain_node(const char *from_x, const char *from_y, int64_t at, i
 #endif
 
 #if !TALLY_IS_USER
-/* The node of a leaf of n values in registers. stripes: a constant, at least as many as there are; at: the place of the
- * first value in its row. */
+/* The node of a leaf of n values in registers. stripes: a constant, at least the number of stripes that exist; at: the
+ * place of the first value in its row. */
 TALLY_FN node_t node_of_parts(const part_t *x, const part_t *y, const int32_t stripes, int64_t n, int64_t at) {
     column_t columns[TALLY_HELD], column;
     uint32_t present = 0;
@@ -143,7 +143,7 @@ TALLY_FN part_t read_any_part(const tally_source *from, int64_t at, int32_t s, i
     return read_stripe(from, at + row, n - row, stage);
 }
 
-/* The node of a leaf that is short, or whose values lie apart: stripe by stripe. */
+/* The node of a leaf that is short or whose values are not packed: stripe by stripe. */
 TALLY_FN node_t staged_node(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
                             int64_t first, tally_stage *stage) {
     column_t columns[TALLY_HELD], column;
@@ -193,9 +193,9 @@ TALLY_FN node_t small_node(const tally_source *x, const tally_source *y, int64_t
 #endif
 }
 
-/* The node of the leaf that begins at value `at` of an input of which n values are left, if it cannot be read at once.
- * Every lane gets it. Sources are passed by value: for a reference the fast path would have to write them to the stack,
- * too. */
+/* The node of a leaf that cannot be read in whole vectors: it begins at value `at` of an input that has n values left.
+ * Every lane gets it. Sources are passed by value: for a reference, the fast path would have to write them to the
+ * stack, too. */
 TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t n, int64_t first, tally_stage *stage) {
     if (n <= TALLY_DEVICE_SMALL) return small_node(&x, &y, at, n, first + at);
     return staged_node(&x, &y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, first, stage);

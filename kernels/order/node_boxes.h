@@ -1,4 +1,4 @@
-/* Nodes in mailboxes, for whoever arrives last. For the operator of accumulators/records.h, behind order/pairs.h. */
+/* Nodes in mailboxes, for the last warp to arrive. For the operator of accumulators/records.h. */
 #ifndef TALLY_NODE_BOXES_H
 #define TALLY_NODE_BOXES_H
 

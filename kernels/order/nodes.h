@@ -1,5 +1,5 @@
-/* Trees of nodes: over the lanes of a warp, and from groups of TALLY_FAN nodes in memory to the whole, by whoever
- * arrives last. For the operator of accumulators/records.h. */
+/* Trees of nodes: over the lanes of a warp, and over nodes in memory in groups of TALLY_FAN, each combined by the last
+ * warp to arrive. For the operator of accumulators/records.h. */
 #ifndef TALLY_NODES_H
 #define TALLY_NODES_H
 
@@ -9,10 +9,10 @@
 #ifndef TALLY_NODES_SHARED_H
 #define TALLY_NODES_SHARED_H
 
-/* Where the nodes of runs lie, and the counters of their groups, level above level. A run that begins at cell `at` of
- * its level has node i at 2 at + i and the counter of group g at at + g, and begins at at / TALLY_FAN of the next
- * level. Runs of two nodes or more that follow one another in cells, where the last cell of one may be the first of the
- * next, never meet. A whole array is the one run, at 0. */
+/* Where the nodes of runs are, and the counters of their groups, level by level. A run that begins at cell `at` of a
+ * level has node i at 2 at + i and the counter of group g at at + g; on the next level it begins at at / TALLY_FAN.
+ * Consecutive runs of two nodes or more never overlap, even where the last cell of one is the first of the next. A
+ * whole array is one run, at 0. */
 typedef struct tally_ladder {
     char *nodes;
     uint32_t *arrivals; /* 0 before and after a launch */

@@ -1,4 +1,4 @@
-/* The tree over nodes that the lanes of a warp have. For the operator of accumulators/records.h. */
+/* The tree over the nodes of the lanes of a warp. For the operator of accumulators/records.h. */
 #ifndef TALLY_PAIRS_H
 #define TALLY_PAIRS_H
 
@@ -9,7 +9,7 @@ typedef struct words_t {
     uint32_t w[sizeof(node_t) / 4];
 } words_t;
 
-/* The node that this lane has. All lanes of the warp call this. */
+/* The node of lane `lane`. All lanes of the warp call this. */
 TALLY_FN node_t node_of_lane(node_t node, int32_t lane) {
     words_t words;
     __builtin_memcpy(&words, &node, sizeof words);

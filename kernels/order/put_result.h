@@ -1,5 +1,4 @@
-/* Writes the result of a node to its place, at any address. Returns 0 and writes nothing if an exact result is not
- * certain. */
+/* Writes the result of a node to any address. Returns 0 and writes nothing if an exact result is not certain. */
 #ifndef TALLY_PUT_RESULT_H
 #define TALLY_PUT_RESULT_H
 

@@ -1,6 +1,6 @@
-/* Runs of leaves by warps, tiles of runs by blocks, and the tree above them: the canonical tree (docs/order.md) over
- * leaves that follow one another: of rows, several of them in one launch. The last block to arrive at a group of tiles
- * combines the group. (Whole arrays have mailboxes in place of fences: production/reduce.h.) */
+/* The canonical tree (docs/order.md) over the consecutive leaves of a row, for several rows in one launch: warps reduce
+ * runs of leaves, blocks reduce tiles of runs, and the last block to arrive at a group of tiles combines the group.
+ * (Whole arrays have mailboxes in place of fences: production/reduce.h.) */
 #ifndef TALLY_TILE_H
 #define TALLY_TILE_H
 
@@ -16,7 +16,7 @@ typedef struct span_t {
 /* ---- trees ---- */
 
 /* A warp takes the node of its tile up the tree, as long as it is the last to arrive. True: it reached the top, and
- * lane 0 has the node of the whole. */
+ * lane 0 has the node of the row. */
 TALLY_FN int32_t climb(char *nodes, uint32_t *arrivals, node_t *node, int64_t index, int64_t count) {
     while (count > 1) {
         int64_t group = index / TALLY_FAN, groups = (count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
@@ -41,7 +41,7 @@ TALLY_FN int32_t climb(char *nodes, uint32_t *arrivals, node_t *node, int64_t in
  * fewer if the span ends. Lane 0 gets the result. */
 TALLY_FN node_t take_run(const span_t *span, int64_t begin, int32_t run, const int32_t has_parts, tally_stage *stage) {
     const int64_t leaves = (span->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
-    /* the last place at which a leaf can be read at once */
+    /* the last place where a leaf may begin that is read in whole vectors */
     const int64_t whole = span->x.is_packed && span->y.is_packed ? span->count - TALLY_DEVICE_LEAF : INT64_MIN;
     node_t node = nothing();
     int32_t read = 0;

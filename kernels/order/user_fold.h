@@ -1,5 +1,5 @@
-/* The values of a leaf, or of a segment no longer than one, by an operator of the caller's own (docs/order.md), which
- * may keep the order: a warp reads them value by value. */
+/* Folds the values of a leaf, or of a segment of at most a leaf, by a user operator (docs/order.md), which may keep the
+ * order: a warp reads them value by value. */
 #ifndef TALLY_USER_FOLD_H
 #define TALLY_USER_FOLD_H
 
@@ -10,7 +10,7 @@
 /* A source of values that lie side by side here. */
 TALLY_FN tally_source source_here(const TALLY_T *x) {
     tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
-    from.is_aligned = 1; /* as its words are */
+    from.is_aligned = 1; /* like the words */
     return from;
 }
 
@@ -46,7 +46,8 @@ TALLY_FN column_t fold_group(const tally_source *from, int32_t first, int32_t n)
     return fold;
 }
 
-/* Folds values, 32 groups of seven at a time, a group in each lane. Lane l keeps the result of the l-th 32 groups. */
+/* Folds values, 32 groups of seven at a time, one group in each lane. Lane l keeps the result of the l-th such set of
+ * groups. */
 TALLY_FN column_t fold_values(const tally_source *from, int32_t n) {
     column_t kept = identity();
     int32_t groups = (n + user_group - 1) / user_group, iteration = 0;
@@ -69,7 +70,7 @@ TALLY_FN column_t fold_few(const tally_source *from, int32_t n) {
 }
 
 /* Folds at most 64 values by one thread, group after group. For each level of the tree it keeps the node that waits for
- * its right neighbour. most: no lane of the warp has more values. */
+ * its right neighbour. most: the most values that a lane of the warp has. */
 TALLY_FN column_t fold_groups(const tally_source *from, int32_t n, int32_t most) {
     enum { LEVELS = 4, GROUPS = 1 << LEVELS };
     const int32_t groups = (n + user_group - 1) / user_group;
@@ -91,8 +92,8 @@ TALLY_FN column_t fold_groups(const tally_source *from, int32_t n, int32_t most)
     return all;
 }
 #else
-/* Folds values by columns. Lane l has columns l, l + 32, ...; if there are fewer than 32, column l modulo their
- * number. */
+/* Folds values by columns. Lane l has columns l, l + 32, ...; if there are fewer than 32 columns, lane l has column l
+ * modulo their number. */
 TALLY_FN column_t fold_values(const tally_source *from, int32_t n) {
     column_t held[TALLY_PART];
     int32_t columns = n <= TALLY_DEVICE_SMALL ? 8 : TALLY_DEVICE_COLUMNS, own = (columns + TALLY_WARP - 1) / TALLY_WARP;

@@ -1,7 +1,7 @@
-/* One leaf of an operator of the caller's own (docs/order.md), where kernels/order/leaf_node.h has no registers for it:
- * the operator keeps the order, its values do not divide 16 bytes, or its accumulators are wide. A leaf is then copied
- * to shared memory, 16 bytes at a time, and read from there value by value.
- * Gives TALLY_IN_REGISTERS, TALLY_STAGE, slow_node and staged_node. */
+/* One leaf of a user operator (docs/order.md) that kernels/order/leaf_node.h cannot keep in registers: the operator
+ * keeps the order, its values do not divide 16 bytes, or its accumulators are wide. The leaf is copied to shared
+ * memory, 16 bytes at a time, and read from there value by value. Gives TALLY_IN_REGISTERS, TALLY_STAGE, slow_node and
+ * staged_node. */
 #ifndef TALLY_USER_LEAF_H
 #define TALLY_USER_LEAF_H
 
@@ -16,8 +16,8 @@ typedef struct TALLY_STAGE {
     tally_quad quads[TALLY_WARPS][TALLY_IN_REGISTERS ? 1 : TALLY_LEAF_QUADS] __attribute__((aligned(16)));
 } TALLY_STAGE;
 
-/* The node of the leaf that begins at value `at`, if it is short, or its values lie apart or misaligned: read value by
- * value. Every lane gets it. */
+/* The node of a leaf, from value `at` on, that is short or whose values are not packed: read value by value. Every lane
+ * gets it. */
 TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t left, int64_t first,
                             TALLY_STAGE *stage) {
     int32_t n = (int32_t)(left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF);
@@ -27,7 +27,7 @@ TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t 
 }
 
 #if !TALLY_IN_REGISTERS
-/* The node of a whole leaf of packed values, which pass through shared memory, all loads at once. */
+/* The node of a whole leaf of packed values. They pass through shared memory, with all loads in flight at once. */
 TALLY_FN node_t staged_node(const char *values, int64_t at, TALLY_STAGE *stage) {
     const char *begin = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES], *mine = stage->quads[tally_warp()];

@@ -1,9 +1,9 @@
 /* Rows along an axis that is not the last, by any operator of kernels/operators, in the canonical order
  * (docs/order.md). Their values lie `inner` apart, and their results side by side (docs/design/007).
  *
- * Neighbouring threads take neighbouring results, some each: a panel. Where results are few or rows long, threads
- * share a row: each takes some columns of a leaf, and they fold what is left through shared memory. Runs of leaves are
- * chunks; the last block to arrive at a group of chunks combines them. */
+ * Neighbouring threads take neighbouring results, some each: together a panel. Where results are few or rows long,
+ * several threads share a row: each takes some columns of a leaf, and they fold their partial results through shared
+ * memory. A row is divided into chunks of leaves; the last block to arrive at a group of chunks combines them. */
 #ifndef TALLY_FORM_COLUMNS_H
 #define TALLY_FORM_COLUMNS_H
 
@@ -17,8 +17,8 @@
 #define TALLY_RESIDENT 2 /* blocks that a multiprocessor holds */
 /* log2 of TALLY_DEVICE_COLUMNS. */
 #define TALLY_LOG_COLUMNS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6)
-/* Leaves where order shows are those of docs/order.md; of others the host says how many columns they have, so that all
- * multiprocessors are busy. */
+/* Where order shows, leaves are those of docs/order.md. Otherwise the host chooses how many columns a leaf has, so that
+ * all multiprocessors are busy. */
 TALLY_FN int32_t log_columns_of(const tally_rows_work *work) {
     return TALLY_IS_FREE ? work->log_columns : TALLY_LOG_COLUMNS;
 }
@@ -53,7 +53,7 @@ enum {
 
 /* ---- one leaf ---- */
 
-/* Each warp has its own, so that panels of one warp need not wait for others. */
+/* The shared memory of one warp: a panel within a warp need not wait for others. */
 typedef union warp_columns_t {
     stage_t stage;
     across_t columns[TALLY_WARP];
@@ -63,20 +63,21 @@ typedef union warp_columns_t {
 #endif
     int32_t present[TALLY_WARP][TALLY_ACROSS];
 } warp_columns_t;
-/* A thread of sub 0 has a row of the digits: a panel of several leaves has TALLY_LEAST_SUBS or more. */
+/* Each thread of sub 0 has a row of digits. These rows are few: a panel of several leaves has TALLY_LEAST_SUBS or more
+ * subs. */
 typedef struct shared_columns_t {
     warp_columns_t of[TALLY_BLOCK / TALLY_WARP];
     nodes_t digits[TALLY_BLOCK / TALLY_LEAST_SUBS][TALLY_DIGITS];
 } shared_columns_t;
 
-/* Where value `place` of the panel's row is: the thread of that sub that has it. */
+/* The thread of sub `sub` that has value `place` of the panel's row. */
 TALLY_FN int32_t thread_of(const panel_t *panel, int32_t sub, int32_t place) {
     return tally_thread() - panel->lane + (sub - panel->sub) * panel->across + place / TALLY_ACROSS;
 }
 TALLY_FN int32_t *present_of(shared_columns_t *shared, int32_t thread) {
     return shared->of[thread / TALLY_WARP].present[thread % TALLY_WARP];
 }
-/* Sums of `present` over the subs and the joined rows, for sub 0. */
+/* Adds up `present` over the subs and the joined rows, for sub 0. */
 TALLY_FN void count_subs(int32_t *present, const panel_t *panel, shared_columns_t *shared) {
     await_panel(panel);
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present_of(shared, tally_thread())[v] = present[v];
@@ -100,7 +101,7 @@ TALLY_FN aims_t *aims_of(shared_columns_t *shared, int32_t thread) {
 }
 #endif
 
-/* What a thread has of its results. */
+/* A thread's partial results. */
 typedef struct held_t {
     across_t sum;
     int32_t present[TALLY_ACROSS]; /* values that count */
@@ -116,8 +117,8 @@ TALLY_FN void add_leaf(const panel_t *panel, const leaf_t *leaf, shared_columns_
     fold_leaf(panel, leaf, &shared->of[tally_warp()].stage, &held->sum, TALLY_MAY_SKIP ? held->present : 0, 0);
     for (int32_t v = 0; v < TALLY_ACROSS && !TALLY_MAY_SKIP; v++) held->present[v] += leaf->n;
 }
-/* The nodes of what all subs hold, for those of sub 0: of the leaf, which begins with value `at` of each row, or of all
- * leaves from there on. All threads of the panel take part. */
+/* The nodes of what all subs hold, for the threads of sub 0. They stand for the leaf that begins with value `at` of
+ * each row, or for all leaves from there on. All threads of the panel take part. */
 TALLY_FN nodes_t nodes_of_subs(const panel_t *panel, const leaf_t *leaf, int64_t at, held_t *held,
                                shared_columns_t *shared) {
     int32_t *const present = held->present;
@@ -153,18 +154,18 @@ TALLY_FN nodes_t nodes_of_subs(const panel_t *panel, const leaf_t *leaf, int64_t
     }
 #else
 #if TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE
-    TALLY_ROLLED /* in registers nodes that large would leave too few for columns */
+    TALLY_ROLLED /* in registers, such large nodes would leave too few for columns */
 #endif
         for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], present[v]);
 #endif
     return nodes;
 }
 
-/* ---- nodes that follow one another, as digits of a binary counter ---- */
+/* ---- consecutive nodes, kept as the digits of a binary counter ---- */
 
 TALLY_FN void push(nodes_t *digits, int64_t count, nodes_t nodes) {
     int32_t bit = 0;
-    if (TALLY_IS_FREE) { /* one digit will do */
+    if (TALLY_IS_FREE) { /* order does not show: one digit is enough */
         for (int32_t v = 0; v < TALLY_ACROSS && count > 0; v++) nodes.v[v] = merge(digits[0].v[v], nodes.v[v]);
     } else
         for (; count >> bit & 1; bit++)
@@ -192,8 +193,8 @@ TALLY_FN void put_results(const tally_rows_work *work, const panel_t *panel, con
         if (i >= 0) put_result(&work->out, i, nodes->v[v]);
     }
 }
-/* The first warp of a panel takes its nodes up the tree over the panel's chunks, as far as it is the last to arrive:
- * at the root it puts the results. */
+/* The first warp of a panel takes its nodes up the tree over the panel's chunks, as long as it is the last to arrive.
+ * At the root it writes the results. */
 TALLY_LONG void climb_panel(const tally_rows_work *work, nodes_t *mine, nodes_t *digits) {
     const panel_t panel = panel_of(work, tally_thread_again());
     const int32_t lane = panel.sub == 0 && panel.mine > 0 ? panel.lane : -1;
@@ -228,15 +229,15 @@ TALLY_LONG void climb_panel(const tally_rows_work *work, nodes_t *mine, nodes_t 
     put_results(work, &panel, mine);
 }
 
-/* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits, or all in `alone`; or of the
- * panel, if it is the last of its chunks. */
+/* Finishes the panel's chunk. Sub 0 holds its `taken` leaves as digits, or all of it in `alone`. The last chunk to
+ * arrive finishes the panel. */
 TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t alone, nodes_t *digits) {
     const panel_t panel = panel_of(work, tally_thread_again());
     if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
     const int32_t is_alone =
         work->length > 0 && (TALLY_ROWS_GO_ON || work->length <= TALLY_DEVICE_STRIPES << log_columns_of(work));
     const nodes_t nodes = is_alone ? alone : collect(digits, panel.sub == 0 ? taken : 0);
-    if (work->tiles > 1) { /* with a copy, so that nodes of a panel of one chunk stay in registers */
+    if (work->tiles > 1) { /* with a copy: the nodes of a panel of one chunk stay in registers */
         nodes_t mine = nodes;
         climb_panel(work, &mine, digits);
     } else

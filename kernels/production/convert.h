@@ -1,5 +1,5 @@
-/* Converts results in GPU memory from their natural type to the one asked for, in a launch behind the kernel that gave
- * them. So kernels need not know every type. */
+/* Converts results in GPU memory from their natural type to the type that the caller asked for. It is launched after
+ * the kernel that made them, so that kernels need not know every type. */
 #define TALLY_BLOCK 256
 #include "device/idle.h"
 #include "types/scalar.h"
@@ -13,7 +13,7 @@ TALLY_FN int32_t tally_scalar_bytes(int32_t type) {
                                                                                               : 8;
 }
 
-/* A result may lie at any address, which a compiler may take for an aligned one of its type. */
+/* Stores byte by byte: a result may lie at any address, and a compiler may assume that a pointer is aligned. */
 TALLY_FN int32_t tally_put_scalar(int32_t type, tally_scalar number, char *to) {
     union {
         uint64_t word;

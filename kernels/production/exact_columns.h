@@ -1,17 +1,17 @@
 /* Exact sums of rows that lie across others: an array of extents outer, length and inner, reduced along the middle one.
  *
- * A lane reads 16 bytes of values side by side, each of another row, and goes down the rows of memory. It adds them to
- * levels (sums/levels.h); each row has its own. The warp measures what it has read before it adds it, as for whole
- * arrays (exact_sums/exact_block.h): values beyond the levels choose new ones. What no levels hold goes to 16-bit
- * digits in shared memory value by value, and so do in the end the counts of levels. Each lane has a column of digits
- * for each of its values, so that nobody waits. Infinities and NaNs are noted.
+ * A lane reads 16 bytes of neighbouring values, each of another row, and walks along the rows. It adds them to levels
+ * (sums/levels.h), of which each row has its own. The warp measures what it has read before it adds it, as for whole
+ * arrays (exact_sums/exact_block.h): values beyond the levels choose new levels. A value that no levels hold goes to
+ * 16-bit digits in shared memory; in the end the counts of levels go there too. Each lane has a column of digits for
+ * each of its values, so that no lane waits for another. Infinities and NaNs are noted.
  *
- * If the block has all values of its rows, a thread makes a row's result of its digits. If not, the digits go to a
- * number of limbs in memory, to which other blocks add at the same time; production/flat.h empties these numbers first,
- * and makes results of them.
+ * If the block has all values of its rows, a thread makes the row's result from its digits. If not, the block adds the
+ * digits to a number of limbs in memory, as other blocks do at the same time. production/flat.h clears these numbers
+ * before, and makes results of them afterwards.
  *
- * Short rows of memory are read several as one (`width`). Where rows of memory begin anywhere, values are read one by
- * one. The values of a lane are then as far apart as there are lanes. */
+ * Where rows of memory are short, several are read as one (`width`). Where they may begin at any address, values are
+ * read one by one; the values of a lane are then as far apart as there are lanes. */
 #ifndef TALLY_FORM_EXACT_COLUMNS_H
 #define TALLY_FORM_EXACT_COLUMNS_H
 
@@ -36,7 +36,7 @@
          ? 1                                                                             \
          : 2)
 
-/* As a rule the lane's first share alone is looked at. */
+/* Usually only the lane's first share is looked at. */
 TALLY_FN void note_others(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
                           extent_t of_x, found_t *found) {
     const int32_t all = all_of(task);
@@ -66,7 +66,7 @@ TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_s
     (void)work;
     flush_values(task->high, &done, &of_done, shared);
 }
-/* What the lane knows beside its sums, to what the block shares. It has `high` values. */
+/* Adds to shared memory what the lane has noted beside its sums. The lane has `high` values. */
 TALLY_FN void share_notes(int32_t high, const level_sums_t *a, found_t found, shared_t *shared) {
     (void)a;
     TALLY_UNROLL
@@ -111,7 +111,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_columns, tally_columns_work, TALLY_RESIDEN
     flush_levels(&work, &task, &sums, &ruler, shared);
     share_notes(high_of_row(&work, &task, begin + task.sub), &sums, found, shared);
     tally_barrier();
-    tally_await_before(); /* numbers were emptied */
+    tally_await_before(); /* the launch before clears the numbers */
     put_block(&work, &task, slots, shared);
 }
 

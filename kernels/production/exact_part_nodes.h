@@ -1,5 +1,5 @@
-/* Exact nodes of segments (segments/node_parts.h): a block has a segment, or a piece of it, and adds it as it adds its
- * share of a whole array (exact_sums/exact_block.h). The last block of a segment's adds the pieces' nodes. */
+/* Exact nodes of segments (segments/node_parts.h). A block has a segment or a piece of one, and adds it like its share
+ * of a whole array (exact_sums/exact_block.h). The last block of a segment to arrive adds the nodes of the pieces. */
 #ifndef TALLY_FORM_EXACT_PART_NODES_H
 #define TALLY_FORM_EXACT_PART_NODES_H
 
@@ -11,14 +11,14 @@
 #include "exact_sums/exact_block.h"
 #include "segments/node_parts.h"
 
-/* Makes the block's words a node of `count` values; by one thread. */
+/* Makes a node of `count` values of the block's words; by one thread. */
 TALLY_FN void block_to_node(shared_t *shared, int64_t count) {
     shared->node.n += count;
     TALLY_IF_KEYS(shared->node.low = shared->low[0]; shared->node.high = shared->high[0];)
     settle_accumulator(&shared->node);
 }
 
-/* Whether the block is the last of its segment's, and sees what the others wrote. */
+/* Whether the block is the last of its segment to arrive, and so sees what the others wrote. */
 TALLY_FN int32_t ends_segment(uint32_t *arrivals, int32_t pieces, shared_t *shared) {
     tally_fence();
     tally_barrier();
@@ -30,7 +30,7 @@ TALLY_FN int32_t ends_segment(uint32_t *arrivals, int32_t pieces, shared_t *shar
     return shared->is_last;
 }
 
-/* The node of all pieces, whose nodes lie side by side. */
+/* Adds the nodes of all pieces, which lie side by side. */
 TALLY_FN void add_pieces(const int64_t *nodes, int32_t pieces, shared_t *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node;
     for (int32_t k = tally_thread(); k < node_words; k += tally_threads()) {

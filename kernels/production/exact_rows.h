@@ -1,13 +1,13 @@
 /* Exact sums of rows whose values lie side by side.
  *
- * A warp takes a row, a piece of one, or several rows with equally many lanes each. The lanes of a row take turns, 16
- * bytes at a time. A lane adds its values to levels in registers, as for whole arrays (rows/level_sums.h). What no
- * levels hold goes to the row's 16-bit digits in shared memory value by value; so do in the end the counts of levels,
- * added up over the lanes. Infinities and NaNs are noted.
+ * A warp takes a row, a piece of one, or several rows with equally many lanes each. The lanes of a row read 16 bytes
+ * each, side by side. A lane adds its values to levels in registers, as for whole arrays (rows/level_sums.h). A value
+ * that no levels hold goes to the row's 16-bit digits in shared memory. In the end the counts of levels, added up over
+ * the lanes, go there too. Infinities and NaNs are noted.
  *
- * If the block has all values of its rows, a thread makes a row's result of its digits. If not, the digits go to a
- * number of limbs in memory, to which other blocks add at the same time; production/flat.h empties these numbers first,
- * and makes results of them. */
+ * If the block has all values of its rows, a thread makes the row's result from its digits. If not, the block adds the
+ * digits to a number of limbs in memory, as other blocks do at the same time. production/flat.h clears these numbers
+ * before, and makes results of them afterwards. */
 #ifndef TALLY_FORM_EXACT_ROWS_H
 #define TALLY_FORM_EXACT_ROWS_H
 
@@ -28,7 +28,7 @@
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
 #define TALLY_RESIDENT ((TALLY_BYTES == 2 && TALLY_KERNEL_INPUTS == 2) || (TALLY_BYTES == 8 && TALLY_HAS_KEYS) ? 1 : 2)
 
-/* What the row's lanes have counted, together, to its digits. */
+/* Adds to the row's digits what its lanes have counted together. */
 TALLY_FN void put_counts(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
                          shared_t *shared) {
     int64_t all[levels_held];
@@ -70,7 +70,7 @@ TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_s
 TALLY_FN uint32_t lanes_of_row(const task_t *task) {
     return (uint32_t)(((uint64_t)1 << task->lanes) - 1) << (tally_lane() - task->lane);
 }
-/* What the row's lanes know beside their sums, to what the block shares. */
+/* Adds to shared memory what the row's lanes have noted beside their sums. */
 TALLY_FN void share_notes(const task_t *task, level_sums_t *a, found_t found, shared_t *shared) {
     const uint32_t own = lanes_of_row(task);
     const int32_t seen = ((tally_ballot(found.there != 0) & own) != 0 ? is_there : 0) |
@@ -96,7 +96,7 @@ TALLY_FN void share_notes(const task_t *task, level_sums_t *a, found_t found, sh
                   tally_max64(&shared->high[task->slot], high);)
 }
 
-/* Whether some of the lane's values is not -0. Fillers are. */
+/* Whether one of the lane's values is not -0. Fillers are -0. */
 TALLY_FN int32_t has_others(const share_t *x, const share_t *y) {
     int32_t has = 0;
     TALLY_UNROLL
@@ -112,7 +112,7 @@ TALLY_FN void note_others(const work_t *work, const task_t *task, int64_t k, con
     if (TALLY_KERNEL_INPUTS == 1) found->others |= of_x.most != 0;
     if (tally_any((tally_ballot(found->others) & lanes_of_row(task)) == 0)) found->others |= has_others(x, y);
 }
-/* The warp's unit. */
+/* Adds up the warp's unit: a piece of a row, or several rows. */
 TALLY_FN void take_piece(const work_t *work, const task_t *task, level_sums_t *sums, ruler_t *ruler, shared_t *shared) {
     found_t found = {0, !is_signed_zero_sum};
     TALLY_ROLLED
@@ -149,7 +149,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_rows, tally_exact_rows_work, TALLY_RESIDEN
         take_piece(&work, &task, &sums, &ruler, shared);
     }
     tally_barrier();
-    tally_await_before(); /* numbers were emptied */
+    tally_await_before(); /* the launch before clears the numbers */
     put_block(&work, &task, task.rows, shared);
 }
 

@@ -1,12 +1,13 @@
-/* Segments of vectors of features: each feature of each segment has the bits that it has alone (docs/order.md). Vectors
- * are read where they lie (docs/design/015).
+/* Segments of vectors of features. Each feature of each segment has the bits that it has when it is reduced alone
+ * (docs/order.md). Vectors are read where they lie (docs/design/015).
  *
- * A thread takes one feature, or some neighbours of narrow types, of one leaf of a segment, and goes down its vectors.
- * Neighbouring threads take neighbouring features, and no thread waits for another. Threads side by side that span the
- * features, or a chunk of them, are a team; teams take tiles of leaves (features/feature_tiles.h). Of a segment of
- * several leaves each leaves a node in memory, and a second kernel combines them, TALLY_FAN at a time. An exact sum
- * that few doubles do not decide (exact_sums/expansions.h) is added up again in limbs by its thread, if it is of one
- * leaf and its type has few limbs. Otherwise group.is_unsure is set, and all results are made again another way. */
+ * A thread takes one leaf of one feature of a segment (of narrow types, of some neighbouring features) and walks along
+ * its vectors. Neighbouring threads take neighbouring features, and no thread waits for another. Neighbouring threads
+ * that cover all features, or a chunk of them, are a team; teams take tiles of leaves (features/feature_tiles.h). If a
+ * segment has several leaves, each of them leaves a node in memory, and a second kernel combines these, TALLY_FAN at a
+ * time. Where a few doubles do not decide an exact sum (exact_sums/expansions.h), its thread adds it up again in limbs,
+ * if the sum is of one leaf and its type has few limbs. Otherwise it sets group.is_unsure, and all results are made
+ * again another way. */
 #ifndef TALLY_FORM_FEATURES_H
 #define TALLY_FORM_FEATURES_H
 
@@ -29,7 +30,7 @@
 #define TALLY_PUT_TYPE accumulator_t
 #define TALLY_PUT_DEPOSIT tally_deposit
 #include "exact_sums/pair_to_limbs.h"
-/* What the thread has noted of n values joins their sum, which is settled then. */
+/* Adds what the thread has noted of n values to their sum and settles it. */
 TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
     node->n = n - notes->absent;
     TALLY_IF_KEYS(node->low = notes->low; node->high = notes->high;)
@@ -52,32 +53,32 @@ TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
 #define TALLY_RESIDENT (TALLY_PASSES == 2 || TALLY_EXPANSIONS ? 3 : 4)
 enum { features_across = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_FEATURES_SHOW) };
 #define TALLY_ACROSS features_across /* features of a thread */
-#define TALLY_ABREAST 8              /* vectors on their way at once; of a short leaf as many as these: */
+#define TALLY_ABREAST 8              /* vectors in flight at once; for short leaves as many as these: */
 #define TALLY_ROWS_ABREAST (TALLY_BYTES * TALLY_ACROSS * TALLY_KERNEL_INPUTS <= 4 ? 16 : 8)
 #define TALLY_FOLD_BITS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6) /* of a column */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 7)                                                     /* up to TALLY_FAN */
 
 /* ---- reading ---- */
 
-/* Values of neighbouring features, which are read together. */
+/* Values of neighbouring features of one vector, read together. */
 typedef struct features_t {
     TALLY_T v[TALLY_ACROSS];
 } features_t __attribute__((aligned(TALLY_BYTES * TALLY_ACROSS)));
 
-/* One input as a thread sees it: its first feature of vector 0, or of the first vector of a leaf, and bytes from one
- * vector to the next and from one feature to the next. */
+/* One input as a thread reads it: the address of its first feature in vector 0 (or in a leaf's first vector), and the
+ * bytes from one vector to the next and from one feature to the next. */
 typedef struct features_of {
     const char *first;
     uint32_t vector, apart;
 } features_of;
 
-/* What a thread reads: `mine` features from `feature` on. Each value lies at a multiple of its size. */
+/* What a thread reads: `mine` features from `feature` on. Values are aligned to their size. */
 typedef struct reader_t {
     features_of x, y;
     int64_t feature;
     int32_t mine;
-    int32_t is_whole;      /* its features lie side by side, at an address that is a multiple of their bytes */
-    const uint32_t *order; /* the vectors at a leaf's places, or NULL: they follow one another */
+    int32_t is_whole;      /* its features are side by side and aligned to their bytes together */
+    const uint32_t *order; /* the vector at each place of a leaf; NULL: consecutive vectors */
 } reader_t;
 
 TALLY_FN features_of features_from(const tally_source *from, int64_t inner, int64_t feature) {
@@ -98,7 +99,7 @@ TALLY_FN reader_t open_reader(const tally_features_work *work, int64_t feature) 
     reader.order = 0;
     return reader;
 }
-/* The same for a leaf that begins at vector `first` of its segment. */
+/* The reader for a leaf that begins at vector `first` of its segment. */
 TALLY_FN reader_t reader_of_leaf(const reader_t *all, const tally_group_work *group, const tally_leaf_at *at,
                                  int64_t first) {
     reader_t reader = *all;
@@ -112,8 +113,8 @@ TALLY_FN reader_t reader_of_leaf(const reader_t *all, const tally_group_work *gr
     return reader;
 }
 
-/* Vectors that are on their way at once: first, first + apart, ... of the leaf's n, or in the order of reversed bits.
- * Beyond them it is the last, again: a read that depends on nothing is begun with the others. */
+/* Vectors that are in flight at once: first, first + apart, ... of the leaf's n, or in bit-reversed order. Beyond the
+ * last vector the last one is read again: a load without a condition starts with the others. */
 typedef struct abreast_t {
     features_t v[TALLY_ROWS_ABREAST];
 } abreast_t;
@@ -153,7 +154,7 @@ TALLY_FN abreast_t read_abreast(const reader_t *reader, const features_of *from,
 #include "features/fold_features.h"
 #endif
 
-/* Of n vectors; `at` is the place of the first in its segment. */
+/* The nodes of a leaf of n vectors; `at` is the place of the first in its segment. */
 TALLY_FN nodes_t leaf_of_vectors(const reader_t *reader, int32_t n, int64_t at) {
     int32_t present[TALLY_ACROSS];
     nodes_t nodes;
@@ -180,8 +181,8 @@ TALLY_FN nodes_t no_nodes(void) {
     return nodes;
 }
 #if TALLY_EXPANSIONS
-enum { has_few_limbs = sizeof(accumulator_t) <= 256 }; /* the GPU keeps memory of them for all threads */
-/* The result of feature v of a leaf of n vectors, whatever its values: slow, and right for all. */
+enum { has_few_limbs = sizeof(accumulator_t) <= 256 }; /* local memory is reserved for all threads of the GPU */
+/* Writes the result of feature v of a leaf of n vectors, for any values: slow and always right. */
 TALLY_RARE void put_by_limbs(const tally_features_work *work, int64_t i, const reader_t *reader, int32_t v, int32_t n) {
     accumulator_t node;
     notes_t notes = no_notes();
@@ -201,7 +202,7 @@ TALLY_RARE void put_by_limbs(const tally_features_work *work, int64_t i, const r
     for (int32_t k = 0; k < TALLY_RESULT_SIZE(&work->out.final); k++) to[k] = ((const char *)result)[k];
 }
 #endif
-/* Of one leaf of n vectors that `reader` has; or of the nodes of several, where it is NULL. */
+/* Writes results: of one leaf of n vectors that `reader` reads, or, if it is NULL, of the nodes of several leaves. */
 TALLY_FN void put_results(const tally_features_work *work, int64_t s, int64_t feature, int32_t mine,
                           const nodes_t *nodes, const reader_t *reader, int32_t n) {
     (void)reader, (void)n;
@@ -227,8 +228,8 @@ TALLY_FN void put_nodes(const tally_features_work *work, const tally_leaf_at *at
     if (tally_look32(work->group.has_nodes) == 0) tally_or32(work->group.has_nodes, 1);
 }
 
-/* Where a thread stands: its block's first tile, its team's, and its features. Blocks that take the same tiles for
- * other chunks of the features have one number. */
+/* What a thread takes: its block's first tile, its team's tile, and its features. Blocks that take the same tiles for
+ * different chunks of the features have the same number. */
 typedef struct team_t {
     int64_t first, tile, feature;
     int32_t block, chunk;
@@ -250,8 +251,8 @@ typedef struct shared_tile_t {
 
 /* ---- the kernels ---- */
 
-/* The block's share of all offsets: what they say elsewhere is checked as it is used, and here that nothing is left
- * out. */
+/* Checks the block's share of all offsets. Tiles check offsets that they use; this finds offsets that leave out
+ * values. */
 TALLY_FN void check_offsets(const tally_features_work *work, const team_t *team) {
     const int64_t begin = team->block * work->group.share, all = work->group.segments,
                   end = begin + work->group.share < all ? begin + work->group.share : all;
@@ -286,7 +287,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURES, tally_features_work, TALLY_RESID
     }
 }
 
-/* Nodes that follow one another, as digits of a binary counter: `count` have been put there before. */
+/* Adds a node to consecutive nodes that are kept as the digits of a binary counter: `count` are there already. */
 TALLY_FN void push(node_t *digits, int32_t count, node_t node) {
     int32_t carries = 1;
     if (TALLY_IS_FREE) digits[0] = count > 0 ? merge(digits[0], node) : node;
@@ -310,7 +311,7 @@ TALLY_FN node_t collect(const node_t *digits, int32_t count) {
     }
     return all;
 }
-/* Of some leaves that follow one another, feature by feature. */
+/* Combines the nodes of consecutive leaves, for one feature. */
 TALLY_FN node_t combine_leaves(const tally_group_work *group, const tally_leaf_at *at, int64_t first, int32_t members,
                                int64_t feature) {
     node_t digits[TALLY_DIGITS];

@@ -1,10 +1,10 @@
-/* Exact segments whatever their values: those of tiles whose values are too far apart for prefix sums
- * (production/prefix.h), or of all tiles.
+/* Exact segments of any values: those of tiles whose values are too far apart for prefix sums (production/prefix.h), or
+ * those of all tiles.
  *
- * A segment that lies in a tile is added up by a thread or a warp (exact_segments/whole_segments.h). Of one that
- * crosses tile boundaries, each tile adds its part to a number of limbs in memory (exact_segments/digits.h). That
- * number is the one of the tile in which the segment begins; beyond TALLY_FLAT_GROUP tiles each group of them has its
- * own, and the last kernel adds these up. */
+ * A thread or a warp adds up a segment that lies in one tile (exact_segments/whole_segments.h). If a segment crosses
+ * tile boundaries, each tile adds its part to a number of limbs in memory (exact_segments/digits.h): the number of the
+ * tile in which the segment begins. If it crosses more than TALLY_FLAT_GROUP tiles, each group of tiles has a number of
+ * its own, and the last kernel adds these up. */
 #ifndef TALLY_FORM_FLAT_H
 #define TALLY_FORM_FLAT_H
 
@@ -23,9 +23,9 @@
 #include "exact_segments/digits.h"
 #include "exact_segments/whole_segments.h"
 
-/* Whether numbers of limbs are those of rows that production/exact_rows.h or exact_columns.h adds up. */
+/* Whether the numbers of limbs are of rows, which production/exact_rows.h or exact_columns.h adds up. */
 TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
-/* How many there are. */
+/* How many numbers of limbs there are. */
 TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
     return are_of_rows(work) ? work->partition.count * work->partition.groups : work->partition.tiles;
 }
@@ -41,7 +41,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_clear, tally_segments_work, 1) {
 
 /* ---- tiles ---- */
 
-/* A tile: the segment that runs into it, or -1; those that lie in it; that which runs out of it, or -1. */
+/* A tile: the segment that enters it (or -1), the segments that lie in it, and the segment that leaves it (or -1). */
 typedef struct tile_t {
     int64_t value, end; /* its values */
     int64_t runs_in, first, until, runs_out;
@@ -61,8 +61,8 @@ TALLY_FN int32_t place_tile(const tally_segments_work *work, int64_t t, tile_t *
            to.end >= to.value && (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
 }
 
-/* A warp's share of the segments in a tile: where these are many, each warp of the block has one; few are sorted best
- * by one warp, which is another one for each tile in turn. False: they are no segments. */
+/* Reduces a warp's share of the segments in a tile. If there are many, each warp of the block has a share; a few are
+ * best sorted by one warp, and tiles take warps in turn. False: the offsets are bad. */
 TALLY_FN int32_t put_share(const tally_segments_work *work, const tile_t *tile, const steps_t *steps, int32_t number,
                            by_length_t *sorted) {
     const int64_t count = tile->until - tile->first;
@@ -71,8 +71,7 @@ TALLY_FN int32_t put_share(const tally_segments_work *work, const tile_t *tile, 
     const whole_t whole = {first, end < tile->until ? end : tile->until, tile->value, tile->end};
     return its >= shares || first >= whole.until || put_by_length(work, &whole, steps, sorted);
 }
-/* The parts that a tile has of the segment that runs into it and of the one that runs out go to numbers of limbs.
- * False: as above. */
+/* Adds a tile's parts of the segments that enter and leave it to their numbers of limbs. False: the offsets are bad. */
 TALLY_FN int32_t add_parts(const tally_segments_work *work, int64_t t, const tile_t *tile, const steps_t *steps,
                            digits_t *digits) {
     const int64_t in = tile->runs_in, out = tile->runs_out, last = out >= 0 ? out : tile->until - 1;
@@ -87,13 +86,13 @@ TALLY_FN int32_t add_parts(const tally_segments_work *work, int64_t t, const til
     return 1;
 }
 
-/* Which of the tiles t, t + step, ..., that lanes look for, were left: a bit for each lane. */
+/* Lanes look at tiles t, t + step, ...: a bit for each lane whose tile was left to this stage. */
 TALLY_FN uint32_t far_tiles(const tally_segments_work *work, int64_t t, int64_t step) {
     const uint32_t *const far = work->partition.far;
     const int64_t its = t + tally_lane() * step;
     return tally_ballot(its < work->partition.tiles && (far == 0 || (far[its / 32] >> its % 32 & 1)));
 }
-/* Whether any were. Others may be writing: all lanes of a warp go on, or none. */
+/* Whether any tile was left. Others may be writing: all lanes of a warp go on, or none. */
 TALLY_FN int32_t has_far_tiles(const tally_segments_work *work) {
     const int32_t is_asked = work->partition.far == 0 || (tally_look32(work->out.flags) & TALLY_FLAG_FAR) != 0;
     return !tally_any(!is_asked || !block_has_work(work));
@@ -146,9 +145,9 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, flat, tally_segments_work, 4) {
         }
 }
 
-/* ---- segments across tile boundaries, at last ---- */
+/* ---- segments across tile boundaries: the last kernel ---- */
 
-/* Word i of a node: all are added up, but for keys. */
+/* Word i of an empty node. Words are added, but those of keys are not. */
 TALLY_FN int64_t empty_word(int64_t i) {
     return !TALLY_HAS_KEYS || i < 1 || i > 2 ? 0 : i == 1 ? INT64_MAX : INT64_MIN;
 }
@@ -157,8 +156,8 @@ TALLY_FN int64_t join_words(int64_t i, int64_t a, int64_t b) {
     return (i == 1) == (b < a) ? b : a;
 }
 
-/* Adds `count` numbers, `apart` nodes from one to the next, to another, by the warp. Lanes have words of their own,
- * several on their way at once. */
+/* Adds `count` numbers of limbs to another, by the warp; from one to the next it is `apart` nodes. Each lane has words
+ * of its own, several in flight at once. */
 TALLY_FN void gather_nodes(accumulator_t *to, const accumulator_t *others, int64_t count, int64_t apart) {
     enum { TOGETHER = 8 };
     const int64_t words = sizeof *to / 8, step = apart * words;
@@ -179,15 +178,15 @@ TALLY_FN void gather_nodes(accumulator_t *to, const accumulator_t *others, int64
     tally_warp_barrier();
 }
 
-/* The numbers of a segment's groups, from tile `first` to `last`. */
+/* Adds up the numbers of a segment's groups, from tile `first` to `last`. */
 TALLY_FN void gather_groups(const tally_segments_work *work, int64_t first, int64_t last) {
     const int64_t begin = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP;
     gather_nodes(node_of(work, first), node_of(work, begin), (last - begin + TALLY_FLAT_GROUP - 1) / TALLY_FLAT_GROUP,
                  TALLY_FLAT_GROUP);
 }
 
-/* Numbers of limbs that a block finishes, in shared memory: a lane takes the words of one, one after the other, and
- * would wait for memory at each. Their strides are odd, so that lanes meet different banks. */
+/* Numbers of limbs that a block finishes. They are copied to shared memory: a lane takes the words of one number in
+ * turn, and would wait for global memory at each. Strides are odd, so that lanes meet different banks. */
 enum { finished_most = TALLY_FINISHED_OF((sizeof(accumulator_t) + 15) / 16 * 16) };
 typedef char
     narrow_has_limbs[!TALLY_HAS_SUM || !TALLY_HAS_PRODUCTS || TALLY_PRODUCT_LIMBS > 2 * (TALLY_LIMBS - 2) ? 1 : -1];
@@ -198,12 +197,11 @@ typedef struct finished_t {
         int64_t unused[1 + sizeof(accumulator_t) / 8 % 2];
     } of[finished_most];
     int32_t has[finished_most];
-    int32_t
-        below[finished_most]; /* of each, how many limbs of the sum, and twice as many of that of products, are zeros */
-    int32_t sum_end[finished_most], products_end[finished_most]; /* and behind which all are, as seen from the first */
+    int32_t below[finished_most]; /* negated: how many of the sum's lowest limbs, and half the products', are 0 */
+    int32_t sum_end[finished_most], products_end[finished_most]; /* from which limb on all are 0 */
 } finished_t;
 
-/* Notes that word i of number k is no zero, if it is a limb. */
+/* Notes that word i of number k is not 0, if it is a limb. */
 TALLY_FN void note_word(finished_t *shared, int32_t k, int32_t i) {
     const accumulator_t *const node = &shared->of[k].node;
     (void)node;
@@ -222,8 +220,8 @@ TALLY_FN void note_word(finished_t *shared, int32_t k, int32_t i) {
     }
 #endif
 }
-/* The number of `count` limbs at words[TALLY_EVIDENCE] without the `below` lowest, which are zeros, and without those
- * from `end` on that no carry reaches. It is settled; the evidence moves. */
+/* Narrows the number of `count` limbs at words[TALLY_EVIDENCE], and settles it: the `below` lowest limbs, which are 0,
+ * are left out, and of those from `end` on the limbs that no carry reaches. The evidence moves with it. */
 TALLY_FN tally_number narrow_number(int64_t *words, int32_t count, int32_t origin, int32_t below, int32_t end) {
     enum { CARRIES = 2, LEAST = 4 };
     const int32_t wanted = end - below + CARRIES < LEAST ? LEAST : end - below + CARRIES,
@@ -246,7 +244,8 @@ TALLY_FN void put_narrow(const tally_segments_work *work, int64_t s, int64_t n, 
     round_total(&total, &work->out.final, result);
     put_bytes(&work->out, s, result, total.n);
 }
-/* Finishes the numbers from `first` on of which threads 0, 1, ... have segment s, or -1, with n values. */
+/* Finishes the numbers from `first` on. Thread k of the block has the segment s (or -1) of number first + k, with n
+ * values. */
 TALLY_FN void finish_nodes(const tally_segments_work *work, int64_t first, int64_t s, int64_t n, finished_t *shared) {
     const int32_t words = sizeof(accumulator_t) / 8, lowest = TALLY_HAS_SUM ? TALLY_LIMBS : TALLY_PRODUCT_LIMBS / 2;
     if (tally_thread() < finished_most) {
@@ -254,7 +253,7 @@ TALLY_FN void finish_nodes(const tally_segments_work *work, int64_t first, int64
         shared->below[tally_thread()] = -(lowest - 2);
         shared->sum_end[tally_thread()] = shared->products_end[tally_thread()] = 0;
     }
-    tally_fence(); /* groups were gathered by other lanes */
+    tally_fence(); /* other lanes gathered the groups */
     tally_barrier();
     for (int32_t i = tally_thread(); i < finished_most * words; i += TALLY_BLOCK) {
         const int32_t k = i / words, word = i - k * words;
@@ -266,7 +265,7 @@ TALLY_FN void finish_nodes(const tally_segments_work *work, int64_t first, int64
     tally_barrier();
     if (s >= 0) put_narrow(work, s, n, shared, tally_thread());
 }
-/* The results of rows: a warp for each where a row has several numbers. */
+/* Writes the results of rows. Where a row has several numbers, a warp has a row. */
 TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {
     const tally_partition *const partition = &work->partition;
     const int64_t rows = partition->count;
@@ -285,7 +284,7 @@ TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {
     put_node(&work->out, row, node);
 }
 
-/* The tiles in which a segment begins that crosses its boundary. */
+/* Finishes the segments that cross tile boundaries, each from the tile in which it begins. */
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, tally_segments_work, 1) {
     TALLY_SHARED(finished_t, shared);
     if (tally_is_idle(work.wanted)) return;

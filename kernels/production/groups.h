@@ -1,11 +1,11 @@
-/* Kernels that arrange vectors of features by segment, whatever is reduced: ids in any order are sorted, begins and
- * ends become offsets, and the values are copied one feature of a segment behind the other. The copies are reduced as
- * segments that follow one another (production/segments.h). They trust nothing that the index says: what does not fit
- * leaves TALLY_FLAG_BAD_SEGMENTS in *flags and an offset of -1.
+/* Kernels that arrange vectors of features by segment, for any operator. They sort ids, make offsets of begins and
+ * ends, and copy the values so that those of one feature of a segment are consecutive. The copies are reduced as
+ * consecutive segments (production/segments.h). The index is not trusted: one that does not fit leaves
+ * TALLY_FLAG_BAD_SEGMENTS in *flags and an offset of -1.
  *
- * The sort is a radix sort from the least significant digit on, of 8 bits a pass (Satish, Harris and Garland,
- * "Designing efficient sorting algorithms for manycore GPUs", 2009). A block counts the digits of a tile; a scan tells
- * where each tile's keys of each digit go; and a block moves its tile there through shared memory. It is stable. */
+ * The sort is a stable radix sort, 8 bits a pass from the least significant digit on (Satish, Harris and Garland,
+ * "Designing efficient sorting algorithms for manycore GPUs", 2009). A block counts the digits of a tile; a scan finds
+ * where each tile's keys of each digit go; a block moves its tile there through shared memory. */
 #define TALLY_BLOCK 256
 #include "segments/partition.h"
 #define TALLY_OFFSETS_ANYWHERE 1
@@ -19,7 +19,7 @@ enum { TALLY_GROUP_WARPS = TALLY_BLOCK / TALLY_WARP };
 TALLY_FN int64_t tally_global_thread(void) { return (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); }
 TALLY_FN int64_t tally_all_threads(void) { return (int64_t)tally_blocks() * TALLY_BLOCK; }
 
-/* A vector's key is its segment, or behind all segments where its id is none of theirs. */
+/* A vector's key is its segment. A vector whose id is out of range has a key behind all segments. */
 TALLY_ENTRY(tally_group_keys, tally_groups_work, 4) {
     const tally_group_work *group = &work.group;
     int32_t is_bad = 0;
@@ -37,7 +37,7 @@ TALLY_ENTRY(tally_group_keys, tally_groups_work, 4) {
 TALLY_FN int32_t tally_digit(const tally_group_work *group, uint32_t key) {
     return (int32_t)(key >> group->shift) & (TALLY_SORT_DIGITS - 1);
 }
-/* The lanes that are there and have this lane's digit. */
+/* A bit for each lane that has a key with this lane's digit. */
 TALLY_FN uint32_t tally_peers(int32_t digit, int32_t is_there) {
     uint32_t peers = tally_ballot(is_there);
     TALLY_ROLLED
@@ -50,12 +50,12 @@ TALLY_FN uint32_t tally_peers(int32_t digit, int32_t is_there) {
 TALLY_FN int32_t tally_peers_before(uint32_t peers) {
     return __builtin_popcount(peers & (((uint32_t)1 << tally_lane()) - 1));
 }
-/* Where the warp's part of its block's tile begins, and the key of a lane's iteration in it. */
+/* The warp's part of the tile: its first key, and the key of a lane in an iteration. */
 TALLY_FN int64_t tally_first_key(void) {
     return (int64_t)tally_block() * TALLY_SORT_TILE + tally_warp() * (TALLY_SORT_TILE / TALLY_GROUP_WARPS) +
            tally_lane();
 }
-/* Counts this lane's digit among the warp's; gives how many of it came before. */
+/* Counts this lane's digit for the warp; gives how often the digit came before. */
 TALLY_FN int32_t tally_count_digit(int32_t *counts, int32_t digit, int32_t is_there) {
     const uint32_t peers = tally_peers(digit, is_there);
     const int32_t before = is_there ? counts[digit] : 0, among = tally_peers_before(peers);
@@ -72,7 +72,8 @@ TALLY_FN void tally_clear_digits(tally_digit_counts *counts) {
     for (int32_t w = 0; w < TALLY_GROUP_WARPS; w++) counts->of[w][tally_thread()] = 0;
     tally_barrier();
 }
-/* The counts of all warps of the thread's own digit: each becomes that of the warps before; gives their sum. */
+/* Scans the counts of the thread's digit over the warps: each count becomes the sum of those of the warps before. Gives
+ * the sum of all. */
 TALLY_FN int32_t tally_sum_warps(tally_digit_counts *counts) {
     int32_t sum = 0;
     for (int32_t w = 0; w < TALLY_GROUP_WARPS; w++) {
@@ -99,12 +100,12 @@ TALLY_ENTRY(tally_group_digits, tally_groups_work, 4) {
 
 typedef struct tally_sort_shared {
     tally_digit_counts counts;
-    int32_t begins[TALLY_SORT_DIGITS]; /* of digits in the sorted tile */
+    int32_t begins[TALLY_SORT_DIGITS]; /* where each digit begins in the sorted tile */
     int32_t sums[TALLY_GROUP_WARPS];
     uint32_t keys[TALLY_SORT_TILE], order[TALLY_SORT_TILE];
 } tally_sort_shared;
 
-/* begins[] of the digits, each thread's own of which there are so many. */
+/* Computes begins[]: each thread has one digit, which occurs `mine` times. */
 TALLY_FN void tally_place_digits(tally_sort_shared *shared, int32_t mine) {
     int32_t sum = mine, before = 0;
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
@@ -117,7 +118,7 @@ TALLY_FN void tally_place_digits(tally_sort_shared *shared, int32_t mine) {
     shared->begins[tally_thread()] = before + sum - mine;
 }
 
-/* group->offsets has where the keys of each digit and tile go. */
+/* Moves a tile's keys. group->offsets says where the keys of each digit and tile go. */
 TALLY_ENTRY(tally_group_move, tally_groups_work, 4) {
     TALLY_SHARED(tally_sort_shared, shared);
     const tally_group_work *group = &work.group;
@@ -158,7 +159,7 @@ TALLY_ENTRY(tally_group_move, tally_groups_work, 4) {
 
 /* ---- begins and ends ---- */
 
-/* Begins and lengths of 64 bits; a length of -1 where the array has no such segment. */
+/* Makes begins and lengths of 64 bits; a length of -1 where a segment is not inside the array. */
 TALLY_ENTRY(tally_group_lengths, tally_groups_work, 4) {
     const tally_group_work *group = &work.group;
     int32_t is_bad = 0;
@@ -175,7 +176,7 @@ TALLY_ENTRY(tally_group_lengths, tally_groups_work, 4) {
 
 /* ---- offsets of features ---- */
 
-/* The offset of each feature of each segment, and the end. */
+/* Makes the offset of each feature of each segment, and the end. */
 TALLY_ENTRY(tally_group_spread, tally_groups_work, 4) {
     if (tally_is_idle(work.wanted)) return;
     const tally_group_work *group = &work.group;
@@ -195,12 +196,12 @@ TALLY_ENTRY(tally_group_spread, tally_groups_work, 4) {
 
 /* ---- values ---- */
 
-/* Places of a tile: where a place's first feature goes, how far apart its features are there, and its vector; -1: none,
- * the place belongs to no segment. */
+/* For each place of a tile: where its first feature goes, how far apart its features are there, and its vector; -1: the
+ * place belongs to no segment. */
 typedef struct tally_gather_shared {
     char values[TALLY_GATHER_BYTES];
     int64_t to[TALLY_GATHER_PLACES], apart[TALLY_GATHER_PLACES], vector[TALLY_GATHER_PLACES];
-    int64_t segments[2]; /* of the first and last place of the block */
+    int64_t segments[2]; /* the segments of the block's first and last place */
 } tally_gather_shared;
 
 TALLY_FN int64_t tally_vector_at(const tally_group_work *group, int64_t s, int64_t begin, int64_t place) {
@@ -222,7 +223,7 @@ TALLY_FN void tally_locate_places(const tally_group_work *group, int64_t first, 
     }
 }
 
-/* A value of a constant number of bytes; 0: of group->bytes, `unit` at a time. */
+/* Copies a value of `bytes` bytes, a constant; 0: of group->bytes, `unit` bytes at a time. */
 TALLY_FN void tally_copy_value(char *to, const char *from, const int32_t bytes, const tally_group_work *group) {
     if (bytes == 1) *(uint8_t *)to = *(const uint8_t *)from;
     if (bytes == 2) *(uint16_t *)(void *)to = *(const uint16_t *)(const void *)from;
@@ -238,10 +239,10 @@ TALLY_FN void tally_copy_value(char *to, const char *from, const int32_t bytes, 
     }
 }
 
-/* Features feature ... feature + features - 1 of the tile's places. Neighbouring threads read neighbouring features,
- * and write neighbouring places: between the two, values of a constant number of bytes wait in shared memory, where
- * places are an odd number of values apart, so that threads meet different banks. Others (0) are read as they are
- * written. */
+/* Copies features feature ... feature + features - 1 of the tile's places. Neighbouring threads read neighbouring
+ * features and write neighbouring places. In between, values are in shared memory, with an odd number of values from
+ * one place to the next, so that threads meet different banks. Where the number of bytes is not a constant (0), values
+ * are copied without shared memory. */
 TALLY_FN void tally_gather_tile(const tally_group_work *group, const char *values, int64_t stride, char *copies,
                                 int64_t feature, int32_t features, tally_gather_shared *shared, const int32_t bytes) {
     const int32_t places = 1 << group->log_places, across = 1 << group->log_across, pitch = group->across | 1;
@@ -277,8 +278,8 @@ TALLY_LONG void tally_gather_input(const tally_group_work *group, const char *va
 #undef TALLY_GATHER
 }
 
-/* Copies of all values, segment by segment and feature by feature: a transposition of each segment. A block has some
- * features of some tiles of places. */
+/* Copies all values, segment by segment and feature by feature: each segment is transposed. A block has some features
+ * of some tiles of places. */
 TALLY_ENTRY(tally_group_gather, tally_groups_work, 4) {
     TALLY_SHARED(tally_gather_shared, shared);
     if (tally_is_idle(work.wanted)) return;

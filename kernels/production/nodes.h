@@ -1,5 +1,5 @@
-/* Nodes of several parties: those of each result are merged, and finished or written down, by one thread
- * (tally_nodes_work). A damaged node counts as one of no values, and TALLY_FLAG_BAD_SEGMENTS is set. */
+/* Merges the nodes of several parties (tally_nodes_work). One thread merges the nodes of one result, and finishes the
+ * result or stores the merged node. A damaged node counts as a node of no values and sets TALLY_FLAG_BAD_SEGMENTS. */
 #ifndef TALLY_FORM_NODES_H
 #define TALLY_FORM_NODES_H
 

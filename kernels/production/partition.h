@@ -1,21 +1,24 @@
-/* Kernels that prepare a partition for production/segments.h, whatever is reduced: the boundaries of tiles, and offsets
- * from lengths and segment ids. They trust nothing that the index says: an index that does not fit leaves
- * TALLY_FLAG_BAD_SEGMENTS in *flags, here or when tiles read it. */
+/* Kernels that prepare a partition for production/segments.h, for any operator: they make offsets of lengths and of
+ * segment ids, and find tile boundaries. The index is not trusted: one that does not fit leaves TALLY_FLAG_BAD_SEGMENTS
+ * in *flags, here or when tiles read it. */
 #define TALLY_BLOCK 256
 #include "segments/partition.h"
 #include "segments/segment_id_boundaries.h"
 #include "segments/segment_id_row.h"
 
-/* ---- offsets from lengths: sums of blocks, sums before them, and those before each length ---- */
+/* ---- offsets from lengths: sums of blocks, a scan of these sums, a scan of each block ---- */
 
-enum { TALLY_PARTITION_WARPS = TALLY_BLOCK / TALLY_WARP, TALLY_PARTITION_EACH = 16 /* lengths of a thread at once */ };
+enum {
+    TALLY_PARTITION_WARPS = TALLY_BLOCK / TALLY_WARP,
+    TALLY_PARTITION_EACH = 16 /* lengths that a thread has at once */
+};
 
 typedef struct tally_scan_shared {
     int64_t sums[TALLY_PARTITION_WARPS];
     int64_t total;
 } tally_scan_shared;
 
-/* The sum of what the threads before this one hold, and of all. */
+/* The exclusive prefix sum of the threads' values, and the sum of all. */
 TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64_t *total) {
     const int64_t sum = tally_sum_until64(mine);
     int64_t before = 0;
@@ -30,14 +33,14 @@ TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64
     return before + sum - mine;
 }
 
-/* Length i, 0 for one beyond the end; what no array has is -1. */
+/* Length i; 0 beyond the end; -1 for a length that no array can have. */
 TALLY_FN int64_t tally_length(const tally_partition *partition, int64_t i) {
     int64_t length = i < partition->count ? tally_entry(partition->index, partition->index_bytes, i) : 0;
     return length < 0 || length >> 48 != 0 ? -1 : length;
 }
 
-/* An iteration of a block: each thread has rows of 4 lengths side by side; a warp has those of a row side by side, too,
- * and its rows one behind the other. */
+/* An iteration of a block: each thread has rows of 4 neighbouring lengths. In a row, the lanes of a warp are
+ * neighbours, too; the rows of a warp are consecutive. */
 enum {
     TALLY_PARTITION_FOUR = 4,
     TALLY_PARTITION_ROW = TALLY_PARTITION_FOUR * TALLY_WARP,
@@ -51,7 +54,7 @@ TALLY_FN int64_t tally_first_of_row(int32_t iteration, int32_t row) {
     return tally_first_of_iteration(iteration) + (tally_warp() * TALLY_PARTITION_ROWS + row) * TALLY_PARTITION_ROW +
            TALLY_PARTITION_FOUR * tally_lane();
 }
-/* Lengths i ... i + 3; for one that does not fit 31 bits, an odd one, something that does not either. */
+/* Lengths i ... i + 3. A length that does not fit 31 bits (an odd one) gives a word that does not fit either. */
 TALLY_FN tally_quad tally_four_lengths(const tally_partition *partition, int64_t i) {
     tally_quad four;
     if (partition->index_bytes == 4 && (uint64_t)partition->index % 16 == 0 &&
@@ -67,7 +70,7 @@ TALLY_FN tally_quad tally_four_lengths(const tally_partition *partition, int64_t
     return four;
 }
 
-/* A block's sum; -1: a length is none. */
+/* The sum of a block's lengths; -1: one of them is no length. */
 TALLY_ENTRY(tally_partition_sums, tally_offsets_work, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_partition *partition = &work.partition;
@@ -98,7 +101,7 @@ TALLY_ENTRY(tally_partition_sums, tally_offsets_work, 4) {
     if (tally_thread() == 0) partition->sums[tally_block()] = bad != 0 ? -1 : total;
 }
 
-/* One block: each sum becomes that of all before it, the one behind the last that of all. */
+/* By one block: the exclusive prefix sums of the blocks' sums, and the sum of all behind the last. */
 TALLY_ENTRY(tally_partition_scan, tally_offsets_work, 1) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_partition *partition = &work.partition;
@@ -132,7 +135,8 @@ TALLY_FN void tally_put_offset(const tally_partition *partition, int64_t s, int6
     else
         ((int64_t *)(void *)partition->offsets)[s] = offset;
 }
-/* Offsets i ... i + 3, i a multiple of 4, and what is behind the last length: the first of them, and lengths. */
+/* Stores offsets i ... i + 3, where i is a multiple of 4 and `at` is offset i; at the end also the offset behind the
+ * last length. */
 TALLY_FN void tally_put_four(const tally_partition *partition, int64_t i, int64_t at, const tally_quad *lengths) {
     tally_quad from;
     from.w[0] = 0;
@@ -151,7 +155,7 @@ TALLY_FN void tally_put_four(const tally_partition *partition, int64_t i, int64_
             tally_put_offset(partition, partition->count, at + from.w[e] + lengths->w[e]);
     }
 }
-/* An iteration, one length for each thread at a time, of any size; gives the offset behind it. */
+/* An iteration over lengths of any size, where a thread takes one length at a time. Gives the offset behind it. */
 TALLY_FN int64_t tally_put_iteration(const tally_partition *partition, int32_t iteration, int64_t before,
                                      tally_scan_shared *shared) {
     for (int32_t k = 0; k < TALLY_PARTITION_EACH; k++) {
@@ -183,11 +187,11 @@ TALLY_ENTRY(tally_partition_lengths, tally_offsets_work, 4) {
             mine += (int64_t)w[0] + w[1] + w[2] + w[3];
         }
         at = before + tally_sum_before(mine, shared, &total);
-        if (total > INT32_MAX) { /* the same in all threads: sums of an iteration exceed 32 bits, as any odd one does */
+        if (total > INT32_MAX) { /* the same in all threads: a large sum, or an odd length */
             before = tally_put_iteration(partition, iteration, before, shared);
             continue;
         }
-        at = tally_of_lane64(at, 0); /* before the warp's */
+        at = tally_of_lane64(at, 0); /* the offset of the warp's first length */
         TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_PARTITION_ROWS; row++) {
             const uint32_t until = tally_sum_until(sums[row]);
@@ -200,18 +204,18 @@ TALLY_ENTRY(tally_partition_lengths, tally_offsets_work, 4) {
 
 /* ---- offsets from segment ids ---- */
 
-/* The merge of segment ids with the offsets that they stand for: offset s comes before the values of segment s, so that
- * value i stands at i + segment_id(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
+/* Values and offsets are merged into one list: offset s comes before the values of segment s, so value i is at position
+ * i + segment_id(i) + 1. This finds the first value at `position` or behind it; by a warp. */
 TALLY_FN int64_t tally_segment_id_search(const tally_partition *partition, int64_t values, int64_t position) {
     const tally_between all = {0, values};
     const tally_sought there = {position - 1, INT64_MAX};
-    tally_partition by_count = *partition; /* a value counts as much as an offset */
+    tally_partition by_count = *partition; /* here a value counts as much as an offset */
     by_count.weight = by_count.end_weight = 1;
     return tally_narrow_segment_ids(&by_count, there, all, 0).high;
 }
 
-/* Blocks take TALLY_SEGMENT_IDS_BLOCK segment ids and offsets together, so that gaps are shared like values: a warp
- * finds the first segment id of each, and behind the last. */
+/* A block takes TALLY_SEGMENT_IDS_BLOCK entries of the merged list of values and offsets, so that gaps between segment
+ * ids are shared out like values. A warp finds the first value of a block, and the first behind the last block. */
 TALLY_FN int64_t tally_segment_ids_before(const tally_offsets_work *work, int64_t block) {
     const int64_t all = work->partition.values + work->partition.count + 1, position = block * TALLY_SEGMENT_IDS_BLOCK;
     return position < all ? position : all;
@@ -221,14 +225,14 @@ TALLY_ENTRY(tally_partition_shares, tally_offsets_work, 4) {
     const int64_t block = (int64_t)tally_block() * TALLY_PARTITION_WARPS + tally_warp(),
                   position = tally_segment_ids_before(&work, block);
     if (block == 0 && tally_lane() == 0) *work.flags = 0;
-    if (block > 0 && tally_segment_ids_before(&work, block - 1) == position) return; /* there is none */
+    if (block > 0 && tally_segment_ids_before(&work, block - 1) == position) return; /* there is no such block */
     const int64_t first = position == work.partition.values + partition->count + 1
                               ? work.partition.values
                               : tally_segment_id_search(partition, work.partition.values, position);
     if (tally_lane() == 0) partition->sums[block] = first;
 }
 
-/* Offsets before + 1 ... segment id are `value`, those of them that are the block's, first ... last - 1; the whole warp
+/* Sets offsets before + 1 ... segment_id to `value`, as far as they are the block's: first ... last - 1. The whole warp
  * fills wide gaps. */
 TALLY_FN void tally_fill_offsets(const tally_partition *partition, int64_t before, int64_t segment_id, int64_t value,
                                  int64_t first, int64_t last) {
@@ -244,13 +248,13 @@ TALLY_FN void tally_fill_offsets(const tally_partition *partition, int64_t befor
     }
 }
 
-/* What a block does for segment ids from ... to - 1: the offsets first ... last - 1. */
+/* A block reads segment ids from ... to - 1 and writes offsets first ... last - 1. */
 typedef struct tally_segment_ids_range {
     int64_t from, to, first, last;
 } tally_segment_ids_range;
 
-/* For value i = from ... to: the offsets behind the segment id before it, up to its own, are i; those of `to`, up to
- * the last. All lanes take part, those with nothing to do with is_there 0. True: no segmentation. */
+/* For value i of from ... to: sets the offsets after the previous segment id, up to its own, to i. For i = `to`, sets
+ * those up to the last. All lanes take part; those without a value have is_there 0. True: the ids are bad. */
 TALLY_FN int32_t tally_put_segment_id(const tally_partition *partition, const tally_segment_ids_range *o, int64_t i,
                                       int32_t is_there, int64_t before, int64_t segment_id) {
     const int32_t is_bad =
@@ -267,7 +271,7 @@ TALLY_FN int32_t tally_put_segment_id(const tally_partition *partition, const ta
     return is_bad;
 }
 
-/* Segment ids at any address. */
+/* Takes segment ids at any address. */
 TALLY_FN int32_t tally_take_segment_ids(const tally_partition *partition, const tally_segment_ids_range *o) {
     int32_t is_bad = 0;
     for (int64_t base = o->from + tally_warp() * TALLY_WARP; base <= o->to; base += TALLY_BLOCK) {
@@ -279,14 +283,15 @@ TALLY_FN int32_t tally_take_segment_ids(const tally_partition *partition, const 
     return is_bad;
 }
 
-/* A row of segment ids, i the lane's first: the offsets that follow, where in no lane they step up by more than
- * TALLY_SEGMENT_IDS_STEP, and all are within the segments and the block's offsets, from `first` on and before `last`.
- * False: nothing is done. */
+/* Writes the offsets of a row of segment ids; i is the lane's first value. Takes only rows in which no step between ids
+ * is larger than TALLY_SEGMENT_IDS_STEP and all ids are in range and within the block's offsets, from `first` on and
+ * before `last`. False: nothing is done. */
 enum { TALLY_SEGMENT_IDS_STEP = 32 };
 TALLY_FN int32_t tally_put_near_segment_ids(int32_t *offsets, int32_t i, const tally_four_segment_ids *segment_ids,
                                             uint32_t first, uint32_t last) {
-    const int32_t fits = segment_ids->left + 1 >= first &&
-                         segment_ids->w[TALLY_SEGMENT_IDS_EACH - 1] < last; /* and what does not descend lies between */
+    const int32_t fits =
+        segment_ids->left + 1 >= first &&
+        segment_ids->w[TALLY_SEGMENT_IDS_EACH - 1] < last; /* ascending ids lie between the first and the last */
     if (!tally_any(tally_segment_ids_step(segment_ids) > 1 || !fits)) {
         tally_put_stepping(offsets, segment_ids, i);
         return 1;
@@ -296,7 +301,7 @@ TALLY_FN int32_t tally_put_near_segment_ids(int32_t *offsets, int32_t i, const t
     return 1;
 }
 
-/* Of 4 bytes each, at multiples of 4, into offsets of 4 bytes: rows, several on their way. */
+/* Takes aligned segment ids of 4 bytes, and writes offsets of 4 bytes: in rows, several of them in flight. */
 TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_partition *partition, const tally_segment_ids_range *o) {
     enum { EACH = TALLY_SEGMENT_IDS_EACH, ROW = TALLY_SEGMENT_IDS_ROW, TOGETHER = 4 };
     const int32_t *index = (const int32_t *)(const void *)partition->index;
@@ -322,7 +327,7 @@ TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_partition *partition,
                 const uint32_t *w = quads[t].w,
                                next = tally_shuffle(w[EACH - 1], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP);
                 const tally_four_segment_ids segment_ids = {tally_lane() == 0 ? left : next, {w[0], w[1], w[2], w[3]}};
-                left = next; /* of lane 0: the last of these */
+                left = next; /* for lane 0: the last id of the row before */
                 if (!tally_any(tally_segment_ids_differ(&segment_ids) != 0)) continue;
                 if (tally_put_near_segment_ids(offsets, mine + t * ROW, &segment_ids, first, last)) continue;
             }
@@ -356,7 +361,7 @@ TALLY_ENTRY(tally_partition_segment_ids, tally_offsets_work, 4) {
     if (is_bad) tally_or32(work.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
-/* ---- whether offsets are a segmentation: for plans, before anything uses them ---- */
+/* ---- checking offsets, for plans, before anything uses them ---- */
 
 TALLY_ENTRY(tally_partition_check, tally_offsets_work, 4) {
     const tally_partition *partition = &work.partition;
@@ -371,13 +376,13 @@ TALLY_ENTRY(tally_partition_check, tally_offsets_work, 4) {
 
 /* ---- boundaries ---- */
 
-/* Between which segments the first lies that is at some position or behind it: `high`, or one from `low` on; and where
- * these two lie. */
+/* A bracket for the first segment at some position or behind it: it is `high`, or one from `low` on. With the positions
+ * of these two. */
 typedef struct tally_bracket {
     int64_t low, high, low_position, high_position;
 } tally_bracket;
 
-/* Narrowed by a warp, which asks 32 segments at once, until it is no wider than `width`. */
+/* Narrows a bracket until it is no wider than `width`; by a warp, which reads 32 segments at once. */
 TALLY_FN void tally_narrow_bracket(const tally_partition *partition, int64_t origin, int64_t position, int64_t width,
                                    tally_bracket *b) {
     while (b->high - b->low > width) {
@@ -394,10 +399,10 @@ TALLY_FN void tally_narrow_bracket(const tally_partition *partition, int64_t ori
     }
 }
 
-/* The boundary at a position, by one thread and interpolation, *segment and *value. True: a segment begins there or a
- * little before, and that is the boundary; else it is in the first segment that lies at the position or behind it. The
- * neighbourhood of both ends is asked early, for a segment longer than all others together, and every other step
- * bisects, so that no segmentation takes long. */
+/* Finds the boundary at a position (*segment and *value) by one thread: an interpolation search. True: a segment begins
+ * there or a little before, and that is the boundary. False: *segment is the first one at the position or behind it,
+ * and the boundary is inside the segment before it. The search looks near both ends first, for a segment longer than
+ * all others together, and every other step bisects, so that no segmentation takes long. */
 TALLY_FN int32_t tally_find_boundary(const tally_partition *partition, int64_t origin, tally_bracket b,
                                      int64_t position, int64_t *segment, int64_t *value) {
     for (int32_t step = 0; b.low < b.high; step++) {
@@ -450,12 +455,12 @@ TALLY_FN tally_boundary tally_boundary_at(const tally_offsets_work *work, int64_
 
 enum { TALLY_BOUNDARY_SAMPLES = 4 * TALLY_BOUNDARIES_BLOCK };
 typedef struct tally_boundaries_shared {
-    tally_bracket ends[2];                   /* of the first boundary of the block, and of the first behind it */
-    int64_t sampled[TALLY_BOUNDARY_SAMPLES]; /* where segments lie between these two, equally many apart */
+    tally_bracket ends[2];                   /* for the block's first boundary, and for the first one behind it */
+    int64_t sampled[TALLY_BOUNDARY_SAMPLES]; /* positions of equally spaced segments between these two */
 } tally_boundaries_shared;
 
-/* The block's threads ask at once for samples of the segments between its boundaries; afterwards each thread's own lies
- * between two samples that follow one another. */
+/* The block's threads read samples of the segments between its boundaries, all at once. Then each thread's boundary
+ * lies between two consecutive samples. */
 TALLY_FN tally_bracket tally_sample_bracket(const tally_partition *partition, int64_t origin, int64_t position,
                                             tally_bracket all, int64_t *sampled) {
     const int64_t width = all.high > all.low ? all.high - all.low : 0, step = width / TALLY_BOUNDARY_SAMPLES + 1;
@@ -468,7 +473,7 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_partition *partition, in
         if (i < count) sampled[i] = tally_position(partition, origin, at, tally_offset(partition, at));
     }
     tally_barrier();
-    while (low < high) { /* samples below `low` lie before the position, those from `high` on do not */
+    while (low < high) { /* samples below `low` are before the position; those from `high` on are not */
         const int32_t middle = (low + high) / 2;
         if (sampled[middle] < position)
             low = middle + 1;
@@ -480,14 +485,14 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_partition *partition, in
     return all;
 }
 
-/* Clears what tiles count on. */
+/* Clears the counters of tiles. */
 TALLY_FN void tally_clear_counters(const tally_offsets_work *work) {
     for (int64_t k = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); k < work->partition.cleared;
          k += (int64_t)tally_blocks() * TALLY_BLOCK)
         work->arrivals[k] = 0;
 }
 
-/* A thread for each boundary: those of a block lie between two that warps have narrowed down. */
+/* A thread for each boundary. The boundaries of a block lie between two brackets that warps have narrowed. */
 TALLY_ENTRY(tally_partition_boundaries, tally_offsets_work, 4) {
     TALLY_SHARED(tally_boundaries_shared, shared);
     if (tally_is_idle(work.wanted)) return;
@@ -510,7 +515,7 @@ TALLY_ENTRY(tally_partition_boundaries, tally_offsets_work, 4) {
         else if (b.high_position >= at)
             tally_narrow_bracket(partition, origin, at, partition->count / tally_blocks() / 4 + 1, &b);
         else
-            b.low = b.high; /* beyond all */
+            b.low = b.high; /* beyond all segments */
         if (tally_lane() == 0) shared->ends[tally_warp()] = b;
     }
     tally_barrier();
@@ -518,7 +523,7 @@ TALLY_ENTRY(tally_partition_boundaries, tally_offsets_work, 4) {
                                shared->ends[1].high_position};
     const tally_bracket between = tally_sample_bracket(partition, origin, position, all, shared->sampled);
     if (i > partition->tiles) return;
-    if (i == 0 || i == partition->tiles) /* whatever the index says, every segment is some tile's */
+    if (i == 0 || i == partition->tiles) /* even with a bad index, every segment is in some tile */
         segment = i == 0 ? 0 : partition->count;
     else if (tally_find_boundary(partition, origin, between, position, &segment, &value)) {
         const tally_boundary boundary = {segment, value, value, 0, -1};
@@ -529,7 +534,7 @@ TALLY_ENTRY(tally_partition_boundaries, tally_offsets_work, 4) {
     if (i == partition->tiles) partition->boundaries[i].value = partition->boundaries[i].end;
 }
 
-/* The same, where tiles look at segment ids. */
+/* The same, where tiles read segment ids. */
 TALLY_ENTRY(tally_partition_segment_id_boundaries, tally_offsets_work, 4) {
     TALLY_SHARED(tally_segment_ids_shared, shared);
     tally_let_next_start();
@@ -546,7 +551,7 @@ TALLY_ENTRY(tally_partition_segment_id_boundaries, tally_offsets_work, 4) {
     if (i > partition->tiles) return;
     const tally_boundary first = {0, 0, 0, 0, -1},
                          last = {partition->count, work.partition.values, work.partition.values, 0,
-                                 -1}; /* whatever the segment ids say */
+                                 -1}; /* even with bad segment ids */
     partition->boundaries[i] = i == 0 ? first
                                : i == partition->tiles
                                    ? last

@@ -1,6 +1,6 @@
-/* Exact segments by prefix sums, a block for each tile (exact_segments/prefix.h). It takes all segments, or those that
- * production/segments.h was not sure of. With TALLY_PREFIX_WIDE it has more levels, and takes the tiles that it left
- * without. What is left then goes to production/flat.h. */
+/* Exact segments by prefix sums, a block for each tile (exact_segments/prefix.h). This kernel takes all segments, or
+ * those that production/segments.h was not sure of. A second build, with TALLY_PREFIX_WIDE, has more levels and takes
+ * tiles that the first one leaves. production/flat.h takes what is left after that. */
 #ifndef TALLY_FORM_PREFIX_H
 #define TALLY_FORM_PREFIX_H
 
@@ -24,12 +24,12 @@
 #endif
 #include "exact_segments/flat_nodes.h"
 #include "exact_segments/prefix.h"
-/* of counts of levels, the last of which is in unit 0 or 1 */
+/* Limbs for the counts of levels, the last of which is in unit 0 or 1. */
 #define TALLY_LANE_LIMBS ((level_bits * (TALLY_PREFIX_LEVELS - 1) + 2) / 32 + 4)
 #define TALLY_LANE_PRODUCT_LIMBS ((level_bits * (2 * TALLY_PREFIX_LEVELS - 1) + 4) / 32 + 4)
 #include "exact_segments/lane_sums.h"
 
-/* Leaves a tile to more levels, or to production/flat.h. */
+/* Leaves a tile to the build with more levels, or (is_far) to production/flat.h. */
 TALLY_RARE void leave_tile(const tally_segments_work *work, int64_t t, int32_t is_far) {
     tally_mark(is_far ? work->partition.far : work->partition.left, t);
     tally_raise_flags(work->out.flags, is_far ? TALLY_FLAG_FAR : TALLY_FLAG_LEFT);
@@ -41,7 +41,7 @@ TALLY_FN int32_t is_far(const tally_segments_work *work, const tile_t *tile, ext
     return TALLY_PREFIX_WIDE || work->partition.left == 0 || !are_long ||
            !levels_hold(tile, x, y, TALLY_BINADES_HELD(1));
 }
-/* Scales the tile for values of such extents, by all threads. False: the levels do not hold them, and it is left. */
+/* Scales the tile for values of these extents, by all threads. False: the levels do not hold them; the tile is left. */
 TALLY_FN int32_t fits_levels(const tally_segments_work *work, int64_t t, tile_t *tile, extent_t x, extent_t y) {
     choose_scales(tile, x, y);
     if (levels_hold(tile, x, y, TALLY_BINADES_HELD(TALLY_PREFIX_WIDE))) return 1;
@@ -49,13 +49,13 @@ TALLY_FN int32_t fits_levels(const tally_segments_work *work, int64_t t, tile_t 
     return 0;
 }
 
-/* The first value's distance from a multiple of 16 bytes, if it can be kept. */
+/* How far the first value is from a multiple of 16 bytes, if the copy can keep that distance. */
 TALLY_FN int32_t skew_of(const tally_source *x, int64_t at) {
     const uint64_t apart = (uint64_t)(x->values + at * x->stride) % 16;
     return x->stride == TALLY_BYTES && apart % TALLY_BYTES == 0 ? (int32_t)(apart / TALLY_BYTES) : 0;
 }
 
-/* Which values and segments a tile has, and where its arrays lie in the buffer; by one thread. */
+/* Finds which values and segments a tile has, and places its arrays in the buffer; by one thread. */
 TALLY_FN void place_tile(const tally_segments_work *work, const tally_boundary *from, const tally_boundary *to,
                          const tally_source *x, tile_t *tile) {
     const int32_t runs_in = from->segment > 0 && from->end > from->value,
@@ -87,8 +87,8 @@ TALLY_FN void place_tile(const tally_segments_work *work, const tally_boundary *
     tile->keys_at = tile->prefixes_at + 8 * prefix_words * tile->pitch;
     tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * TALLY_HAS_KEYS * tile->pitch + 3) / 4 * 4;
 }
-/* Begins to copy the tile's values, if that can be done in bulk, and finds where the segment begins that runs into the
- * tile; by one thread. */
+/* Starts the copy of the tile's values, if it can be a bulk copy, and finds where the segment that enters the tile
+ * begins; by one thread. */
 TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, char *buffer, side_t *side) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
@@ -112,7 +112,8 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, char *buffer
     side->is_bad = side->is_unordered = side->is_wanted = 0;
     side->tile = tile;
 }
-/* The tile's values and ends, by all threads; behind a barrier. Where they are bulk, `phase` is the mbarrier's. */
+/* Reads the tile's values and ends, by all threads, after a barrier. For bulk copies `phase` is that of the mbarrier.
+ */
 TALLY_FN void read_tile(const tally_segments_work *work, const tile_t *tile, char *buffer, side_t *side,
                         int32_t *phase) {
     copy_ends(work, tile, buffer, side);
@@ -131,18 +132,19 @@ TALLY_FN void read_tile(const tally_segments_work *work, const tile_t *tile, cha
 
 /* ---- results ---- */
 
-/* The largest unit for a sum's limbs in which every level counts, as products' limbs count in its square. */
+/* The largest unit for the limbs of a sum that divides the units of all levels; limbs of products count in its
+ * square. */
 TALLY_FN int32_t least_unit(int32_t scale_x, int32_t scale_y) {
     const int32_t of_sum = unit_of_prefix(TALLY_PREFIX_LEVELS - 1) - scale_x,
                   of_products = (unit_of_prefix(prefix_words - 1) - scale_x - scale_y) >> 1;
     return !TALLY_HAS_PRODUCTS || (TALLY_HAS_SUM && of_sum < of_products) ? of_sum : of_products;
 }
 
-/* Places of values in the tile: the first, and how many. */
+/* A range of values of the tile: the first, and how many. */
 typedef struct places_t {
     int32_t at, n;
 } places_t;
-/* Whether some value there is anything but -0, where the sum is 0. */
+/* Where the sum is 0: whether a value of the range is not -0. */
 TALLY_FN int32_t has_other(const tile_t *tile, char *buffer, places_t of) {
     const TALLY_T *const x = x_in_buffer(buffer) + tile->skew + of.at, *const y = y_in_buffer(tile, buffer) +
                                                                                   tile->skew + of.at;
@@ -151,7 +153,7 @@ TALLY_FN int32_t has_other(const tile_t *tile, char *buffer, places_t of) {
     return 0;
 }
 
-/* The result at end e of a tile, where pairs of doubles cannot tell it: its counts are read once more. */
+/* Writes the result of the segment at end e, where pairs of doubles do not decide it, from its counts in limbs. */
 TALLY_RARE void put_by_limbs(const tally_segments_work *work, const side_t *side, char *buffer, int32_t scale_x,
                              int32_t scale_y, int32_t e, places_t of, int32_t seen) {
     tile_t tile = side->tile;
@@ -175,7 +177,7 @@ TALLY_RARE void put_by_limbs(const tally_segments_work *work, const side_t *side
     TALLY_IF_KEYS(if (of.n > 0) keys_at_end(&tile, buffer, side, tile.skew + of.at, chunk, rank, &noted);)
     put_lane_sums(&work->out, tile.s + e, &a, of.n - noted.absent, &noted);
 }
-/* The result of a segment that lies in the tile, by one thread. */
+/* Writes the result of a segment that lies in the tile, by one thread. */
 TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char *buffer, const side_t *side, int32_t e,
                        places_t of, const int64_t *d, noted_t noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
@@ -201,8 +203,8 @@ TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char
         put_by_limbs(work, side, buffer, tile->scale_x, tile->scale_y, e, of, a.seen);
 }
 
-/* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its
- * neighbour that at the end before. */
+/* Writes the results of the segments that end in the tile. A warp takes 31 at a time: each lane has the prefix at one
+ * end, and takes the prefix at the end before from its neighbour. */
 TALLY_FN void put_segments(const tally_segments_work *work, const tile_t *tile, char *buffer, const side_t *side) {
     const int32_t *const ends = ends_of(tile, buffer);
     TALLY_ROLLED
@@ -229,8 +231,8 @@ TALLY_FN void put_segments(const tally_segments_work *work, const tile_t *tile, 
     }
 }
 
-/* The tile's part of a segment across its boundaries goes to its number of limbs, by a warp: of what lies before the
- * first end, or with is_open behind the last. */
+/* Adds the tile's part of a segment that crosses its boundary to the segment's number of limbs, by a warp. The part is
+ * what lies before the first end, or with is_open what lies behind the last. */
 TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int32_t scale_y, int32_t is_open,
                           accumulator_t *node) {
     tile_t tile = side->tile;
@@ -243,7 +245,7 @@ TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int
     int32_t chunk = 0, rank = 0;
     noted_t noted = noted_at_end(entry);
     if (has_rank) rank = end_at(&tile, side, tile.skew + (is_open ? begin : end), &chunk);
-    if (tally_lane() < prefix_words) { /* a word each */
+    if (tally_lane() < prefix_words) { /* one word for each lane */
         const int32_t k = tally_lane(), unit = unit_of_prefix(k) - scale_of_prefix(&tile, k);
         int64_t d = 0;
         if (has_rank) d = tally_apart(prefix_at(&tile, buffer, side, k, rank, chunk), tally_bits_f64(prefix_anchor(k)));
@@ -283,7 +285,7 @@ TALLY_RARE void take_specials(side_t *side, char *buffer, int32_t parts) {
     tally_barrier();
 }
 
-/* The tile's segments that are wanted. All threads of the block take part, between barriers. */
+/* Reduces those segments of the tile that are wanted. All threads of the block take part, between barriers. */
 TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer, side_t *side, int32_t *phase) {
     for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS)
         side->marks[i] = 0;
@@ -333,13 +335,13 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
     put_segments(work, &tile, buffer, side);
 }
 
-/* Whether the tile was left by the stage before, or has a segment that was. */
+/* Whether the stage before left the tile, or a segment in it. */
 TALLY_FN int32_t tile_is_wanted(const tally_segments_work *work, int64_t t) {
     const tally_partition *const partition = &work->partition;
     if (TALLY_PREFIX_WIDE) return (int32_t)(partition->left[t / 32] >> t % 32 & 1);
     const int64_t from = partition->boundaries[t].segment, to = partition->boundaries[t + 1].segment;
     const int64_t first = from > 0 ? from - 1 : 0, last = to < partition->count ? to : partition->count - 1;
-    uint32_t some = from < 0 || to < from || to > partition->count; /* of bad segments the tile tells */
+    uint32_t some = from < 0 || to < from || to > partition->count; /* the tile reports bad segments */
     TALLY_ROLLED
     for (int64_t word = first / 32; some == 0 && word <= last / 32; word++) {
         some = partition->unsure[word];
@@ -349,7 +351,7 @@ TALLY_FN int32_t tile_is_wanted(const tally_segments_work *work, int64_t t) {
     return some != 0;
 }
 
-/* The block's first tile from t on that is wanted; lanes look for it. Not in line: the kernel's loop has registers for
+/* The block's first wanted tile from t on; lanes look for it together. Not inlined: the kernel's loop has registers for
  * little more than a tile. */
 TALLY_RARE int64_t next_wanted_tile(const tally_segments_work *work, int64_t t) {
     for (const int64_t blocks = tally_blocks(); t < work->partition.tiles; t += TALLY_WARP * blocks) {

@@ -1,9 +1,9 @@
 /* A whole array by any operator of kernels/operators, in the canonical order (docs/order.md), in one launch.
  *
  * A warp reads runs of leaves, a block has one tile of such runs, and the last block to arrive at a group of tiles
- * combines the group: the last-block guard of NVIDIA's threadFenceReduction sample, with a fixed fan-in so that the
- * tree is the canonical one, counters that wrap around to 0, and mailboxes in place of its fence: nothing has to be
- * cleared or waited for. */
+ * combines the group. This is the last-block guard of NVIDIA's threadFenceReduction sample with three changes: a fixed
+ * fan-in, so that the tree is the canonical one; counters that wrap around to 0, so that nothing has to be cleared; and
+ * mailboxes in place of the fence, so that nothing has to be waited for. */
 #ifndef TALLY_FORM_REDUCE_H
 #define TALLY_FORM_REDUCE_H
 
@@ -24,7 +24,7 @@
 
 /* ---- the tree over tiles ---- */
 
-/* Node `index` of the `count` of one level, and the group that it is combined in. */
+/* A node of the tree: number `index` of the `count` on its level, and its group on that level. */
 typedef struct rank_t {
     uint64_t *boxes;    /* of the level */
     uint32_t *arrivals; /* of its groups */
@@ -36,13 +36,13 @@ TALLY_FN int32_t rank_members(rank_t rank) {
     return (int32_t)(left < TALLY_FAN ? left : TALLY_FAN);
 }
 
-/* Lane 0's node is left for whoever arrives last at the group. True: that is this warp. */
+/* Leaves lane 0's node for the last warp to arrive at the group. True: this warp is the last. */
 TALLY_FN int32_t arrive(rank_t rank, node_t node) {
     return post_node(rank.boxes, rank.index, node, rank.arrivals + rank.index / TALLY_FAN,
                      (uint32_t)rank_members(rank) - 1);
 }
 
-/* Lane 0 has the node of the whole. */
+/* Writes the result of the array from its node, which lane 0 has. */
 TALLY_RARE void put_array_result(const tally_array_work *work, node_t node) {
     if (tally_lane() != 0) return;
     if (work->node != 0) __builtin_memcpy(work->node, &node, sizeof node);
@@ -54,8 +54,8 @@ TALLY_RARE void put_array_result(const tally_array_work *work, node_t node) {
     }
 }
 
-/* By the last warp to arrive at the group of `rank`: it combines the group, and goes up the tree as far as it is the
- * last. */
+/* By the last warp to arrive at the group of `rank`: combines the group, and goes up the tree as long as the warp is
+ * the last to arrive. */
 TALLY_RARE void climb(const tally_array_work *work, rank_t rank) {
     node_t node;
     do {
@@ -84,12 +84,12 @@ typedef struct shared_t {
     node_t nodes[TALLY_WARPS];
 } shared_t;
 
-/* The warp's run of leaves, of which there are `leaves` from leaf `begin` on; lane 0's is the node. */
+/* Reduces the warp's run of leaves: `leaves` of them from leaf `begin` on. Lane 0 gets the node. */
 TALLY_FN node_t run_node(const tally_array_work *work, int64_t begin, int64_t leaves, TALLY_STAGE *stage) {
     tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                  y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     int64_t whole = x.is_packed && y.is_packed ? work->count - TALLY_DEVICE_LEAF
-                                               : -1; /* the last place of a leaf that can be read at once */
+                                               : -1; /* where the last leaf may begin that is read in whole vectors */
     node_t node = nothing();
     for (int32_t read = 0; read < leaves; read++) {
         int64_t at = (begin + read) * TALLY_DEVICE_LEAF;

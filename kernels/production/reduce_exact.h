@@ -1,6 +1,6 @@
-/* A whole array by an operator of kernels/exact, in one launch: the true sum, whatever the order (docs/exact.md has the
- * method and its proof). Blocks add as exact_sums/exact_block.h says, add their limbs to those in memory, and the last
- * block rounds. */
+/* A whole array by an operator of kernels/exact, in one launch: the true sum, in any order (docs/exact.md has the
+ * method and its proof). Each block adds its share in limbs (exact_sums/exact_block.h) and adds these to limbs in
+ * memory. The last block rounds. */
 #ifndef TALLY_FORM_REDUCE_EXACT_H
 #define TALLY_FORM_REDUCE_EXACT_H
 
@@ -12,7 +12,7 @@
 #include "exact_sums/exact_block.h"
 #include "sums/trim.h"
 
-/* The block's words are added to those in memory. True: by the last block, which has taken them all, and left 0. */
+/* Adds the block's words to those in memory. True: this is the last block; it has taken all words and left zeros. */
 TALLY_FN int32_t gather_blocks(const tally_array_work *work, shared_t *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node, *all = (int64_t *)(void *)work->nodes;
     TALLY_IF_KEYS(int64_t *keys = all + TALLY_KEYS_AT / 8;)
@@ -47,10 +47,10 @@ TALLY_FN int32_t gather_blocks(const tally_array_work *work, shared_t *shared) {
     return 1;
 }
 
-/* The node, or its result: by warp 0 of the last block. */
+/* Writes the node or its result; by warp 0 of the last block. */
 TALLY_FN void put_array_result(const tally_array_work *work, shared_t *shared) {
     accumulator_t *node = &shared->node;
-    int32_t first = TALLY_IS_F64 ? TALLY_LIMBS - 2 : 0; /* the numbers of narrow types are short */
+    int32_t first = TALLY_IS_F64 ? TALLY_LIMBS - 2 : 0; /* narrow types have short numbers */
     TALLY_IF_SUM(tally_used_limbs sum = tally_find_limbs(node->sum + TALLY_EVIDENCE, TALLY_LIMBS);
                  if (sum.end > 0 && sum.first < first) first = sum.first;)
     TALLY_IF_PRODUCTS(tally_used_limbs products =

@@ -1,7 +1,7 @@
-/* Rows that lie side by side, by any operator of kernels/operators, in the canonical order (docs/order.md,
- * docs/design/007). Many rows of at most a leaf are reduced as segments.
+/* Rows whose values lie side by side, by any operator of kernels/operators, in the canonical order (docs/order.md,
+ * docs/design/007). Where there are many rows of at most a leaf, they are reduced as segments instead.
  *
- * A row has a warp, or several blocks, which take its tiles as those of a whole array are taken. */
+ * A row has a warp, or several blocks, which take its tiles like those of a whole array. */
 #ifndef TALLY_FORM_ROWS_H
 #define TALLY_FORM_ROWS_H
 
@@ -20,7 +20,7 @@
 #define TALLY_RESIDENT 2
 #endif
 
-/* Row r; no indices go on from one row to the next. */
+/* The values of a row, whose indices begin at 0. */
 TALLY_FN span_t span_of(const tally_rows_work *work, int64_t row) {
     span_t span;
     span.x = tally_source_of(work->x + row * work->length * work->x_stride, work->x_stride, TALLY_BYTES);
@@ -39,7 +39,7 @@ TALLY_FN void take_row(const tally_rows_work *work, tally_stage *stage) {
     if (tally_lane() == 0) put_result(&work->out, row, node);
 }
 
-/* Several blocks have a row; of the nodes and counters of its tree, each row has its own. */
+/* Several blocks have a row. Each row has nodes and counters of its own for its tree. */
 TALLY_FN void take_row_tile(const tally_rows_work *work, shared_tile_t *shared) {
     const int64_t row = tally_block() / work->tiles, tile = tally_block() % work->tiles;
     span_t span = span_of(work, row);

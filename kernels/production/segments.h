@@ -1,15 +1,15 @@
-/* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths
- * (docs/design/006-gpu-segments.md).
+/* Segments of any lengths, by any operator. Each segment has the bits that it has when it is reduced alone
+ * (docs/order.md). The method: docs/design/006-gpu-segments.md.
  *
- * production/partition.h has shared out values and end markers to tiles (segments/partition.h). Blocks stay and take
- * tile after tile. One warp, the producer, copies the next tile to shared memory, while the consumers reduce the one
- * before (segments/own_segments.h; producers and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a segment
- * that crosses a boundary, each tile leaves the nodes of its leaves in memory. A second kernel, `spans`, combines
- * them, so that no block waits for another. The index is checked as it is used. */
+ * production/partition.h has divided values and end markers into tiles (segments/partition.h). Blocks are persistent
+ * and take tile after tile. One warp, the producer, copies the next tile to shared memory while the consumer warps
+ * reduce the current one (segments/own_segments.h; producers and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011).
+ * Where a segment crosses a tile boundary, each tile leaves the nodes of the segment's leaves in memory. A second
+ * kernel, `spans`, combines them, so that no block waits for another. The index is checked as it is used. */
 #ifndef TALLY_FORM_SEGMENTS_H
 #define TALLY_FORM_SEGMENTS_H
 
-#define TALLY_LANE_AGAIN 1 /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
+#define TALLY_LANE_AGAIN 1 /* or compilers keep what follows from the lane in 20 registers, for all tiles */
 #include "types/types.h"
 
 #include "order/nodes.h"
@@ -26,8 +26,8 @@
 #define TALLY_SPANS spans
 #endif
 
-/* Blocks that a multiprocessor holds: shared memory has room for three, and registers for as many of what takes few;
- * none may spill (tests/unit/test_compile.c). */
+/* Blocks that a multiprocessor holds: three, for which shared memory has room, or fewer where registers would spill
+ * (tests/unit/test_compile.c). */
 #if TALLY_PASSES == 2 && !TALLY_HAS_INDEX
 #define TALLY_SEGMENTS_RESIDENT (sizeof(second_t) <= 8 ? 3 : 2)
 #else
@@ -36,7 +36,7 @@
 
 /* ---- tiles ---- */
 
-/* A tile's segments, by the consumers; gives status flags. */
+/* Reduces a tile's segments, by the consumers; gives status flags. */
 TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, shared_t *its, const opening_t *opening,
                            char *buffer) {
     int32_t flags = 0;
@@ -44,7 +44,7 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
     TALLY_ROLLED
     for (int32_t is_again = 0;; is_again = 1) {
         if (!read_tile(work, &tile, opening, buffer, is_again)) return 0;
-        if (!TALLY_IN_CHUNKS || !TALLY_ADDS_VALUES) break; /* norm1 would need more registers than there are */
+        if (!TALLY_IN_CHUNKS || !TALLY_ADDS_VALUES) break; /* norm1 has no registers left for it */
         if (is_again || !opening->is_dense || !is_for_chunks(&tile)) break;
         if (take_chunks(work, &tile, all, &flags)) return flags;
     }
@@ -60,14 +60,12 @@ TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, 
         const int32_t flags =
             take_tile(work, shared, its, opening,
                       buffers + buffer_of(&work->partition, iteration) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
-        if (flags != 0 &&
-            (flags & ~tally_look32(&shared->flags)) != 0) { /* once for each that there is, more or less */
+        if (flags != 0 && (flags & ~tally_look32(&shared->flags)) != 0) { /* about once for each flag */
             tally_raise_flags(work->out.flags, flags);
             tally_or32(&shared->flags, flags);
         }
         next = its->iteration + 1;
-        tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not
-                                 meet */
+        tally_warp_barrier(); /* lanes go on together in the warp's list and to the next tile: they shuffle there */
         tally_mbarrier_arrive(&its->left);
     }
 }
@@ -96,12 +94,13 @@ TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, tally_segments_work, TA
 
 /* ---- spans ---- */
 
-/* A group of TALLY_FAN leaves, from leaf `leaf` of segment s on, which has `count` values and its nodes at `place`. */
+/* A group of TALLY_FAN leaves of segment s, from leaf `leaf` on. The segment has `count` values; its nodes are at
+ * `place`. */
 typedef struct group_of_leaves_t {
     int64_t s, count, leaf, place;
 } group_of_leaves_t;
 
-/* Combines it; the last of a segment's groups gives the result. */
+/* Combines a group. The last of a segment's groups to be combined gives the result. */
 TALLY_FN void close_group(const tally_segments_work *work, const group_of_leaves_t *group) {
     const tally_partition *partition = &work->partition;
     int64_t leaves = (group->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * partition->cells + 2,
@@ -115,7 +114,7 @@ TALLY_FN void close_group(const tally_segments_work *work, const group_of_leaves
     tally_raise_flags(work->out.flags, flags);
 }
 
-/* The groups that lanes have found, one after the other by the whole warp. */
+/* Combines the groups that lanes have found, one after another, by the whole warp. */
 TALLY_FN void close_groups(const tally_segments_work *work, int32_t is_there, group_of_leaves_t mine) {
     for (uint32_t some = tally_ballot(is_there); some != 0; some &= some - 1) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1;
@@ -125,8 +124,8 @@ TALLY_FN void close_groups(const tally_segments_work *work, int32_t is_there, gr
     }
 }
 
-/* A lane for each tile, and a warp for the groups that begin in TALLY_SPAN_TILES of them; few tiles of short segments
- * have any. */
+/* Combines groups of leaves. A lane looks at a tile, and a warp combines the groups that begin in TALLY_SPAN_TILES
+ * tiles. Where segments are short, few tiles have any. */
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, tally_segments_work, 1) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
@@ -141,7 +140,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, tally_segments_work, 1) {
     if (is_there) from = partition->boundaries[t], to = partition->boundaries[t + 1];
     if ((flags & TALLY_FLAG_BAD_SEGMENTS) != 0) return;
     if (is_there) {
-        if (from.value != to.value && from.segment > 0) { /* of a segment that began before */
+        if (from.value != to.value && from.segment > 0) { /* a segment that began in an earlier tile */
             int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN,
                     begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
             int64_t until = from.end < to.value ? from.end : to.value;
@@ -149,7 +148,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, tally_segments_work, 1) {
             before = found;
             has_before = from.place >= 0 && from.end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until;
         }
-        if (from.value != to.value && to.segment > from.segment) { /* of one that ends behind */
+        if (from.value != to.value && to.segment > from.segment) { /* a segment that ends in a later tile */
             const group_of_leaves_t found = {to.segment - 1, to.end - to.value + to.leaf * TALLY_DEVICE_LEAF, 0,
                                              to.place};
             behind = found;

@@ -1,8 +1,8 @@
-/* Exact results of short rows, a thread for each row; where rows lie across others, a thread has some neighbours. A sum
- * is two doubles, of which the second has the errors of the first, and a bound of what both lack (sums/compensated.h).
- * What these leave uncertain the thread adds up again in three doubles, of f64 scaled by a power of two, so that
- * products neither overflow nor lose digits. A result that is uncertain still is marked for the stages that follow
- * (docs/design/012). */
+/* Exact results of short rows. A thread has a row, or some neighbouring rows where rows lie across others. A sum is two
+ * doubles, the second of which has the errors of the first, and a bound for the error that remains
+ * (sums/compensated.h). If these do not decide the result, the thread adds the row up again in three doubles; values of
+ * f64 are scaled by a power of two, so that products neither overflow nor lose digits. If the result is still
+ * uncertain, the thread marks the row for the stages that follow (docs/design/012). */
 #ifndef TALLY_FORM_SHORT_EXACT_H
 #define TALLY_FORM_SHORT_EXACT_H
 
@@ -24,13 +24,13 @@
 
 /* ---- what a thread reads ---- */
 
-/* Where a thread's rows begin. Of rows that are not there, it reads the last one. */
+/* Where a thread's rows begin. In place of rows that do not exist it reads the last row. */
 typedef struct rows_t {
-    const char *x[TALLY_ACROSS], *y[TALLY_ACROSS]; /* of whole ones (below), the first alone */
+    const char *x[TALLY_ACROSS], *y[TALLY_ACROSS]; /* of whole rows (below) the first alone */
 } rows_t;
 
-/* The thread's row v; there may be no such row. Whole rows lie side by side, where 16 bytes or less of them can be read
- * at once. */
+/* The index of the thread's row v, which need not exist. Rows are whole (is_whole) where the values of the thread's
+ * rows are neighbours and can be read at once, 16 bytes or less. */
 TALLY_FN int64_t row_of(int32_t is_whole, int32_t v) {
     const int64_t first = (int64_t)tally_block() * TALLY_BLOCK * TALLY_ACROSS;
     return first + (is_whole ? tally_thread() * TALLY_ACROSS + v : tally_thread() + v * TALLY_BLOCK);
@@ -51,7 +51,7 @@ TALLY_FN rows_t rows_of(const tally_segments_work *work, const int32_t is_whole)
     }
     return rows;
 }
-/* Values that lie `at` bytes from the first of each row. */
+/* Reads from each row the value that is `at` bytes behind its first. */
 TALLY_FN vector_t read_rows(const char *const *rows, int64_t at, const int32_t is_whole) {
     if (is_whole) return read_whole_vector(rows[0] + at);
     vector_t vector = no_values();
@@ -59,7 +59,7 @@ TALLY_FN vector_t read_rows(const char *const *rows, int64_t at, const int32_t i
     for (int32_t v = 0; v < TALLY_ACROSS; v++) put_value(&vector, v, *(const TALLY_T *)(const void *)(rows[v] + at));
     return vector;
 }
-/* Adds all values of the thread's rows, which lie where their type may. */
+/* Adds all values of the thread's rows; they are aligned. */
 TALLY_FN void add_rows(const tally_segments_work *work, const rows_t *rows, row_sums_t *sums, const int32_t is_whole) {
     const int32_t length = (int32_t)work->length;
     const int64_t step_x = work->inner * work->x_stride, step_y = work->inner * work->y_stride;
@@ -100,7 +100,7 @@ TALLY_FN int32_t power_of_row(const tally_segments_work *work, const tally_sourc
     }
     return power_for(most);
 }
-/* A row once more, in three doubles, in units that suit f64. */
+/* Adds up a row again, in three doubles; values of f64 are scaled. */
 TALLY_LONG void put_again(const tally_segments_work *work, int64_t row) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
@@ -120,11 +120,11 @@ TALLY_LONG void put_again(const tally_segments_work *work, int64_t row) {
     else
         mark_row(work, row);
 }
-/* Whether results of a word each lie side by side; those of neighbours are stored at once, then. */
+/* Whether results are neighbouring 4-byte words: then those of a thread are stored at once. */
 TALLY_FN int32_t are_words(const tally_results *out) {
     return out->result_stride == 4 && (uint64_t)out->result % (4 * TALLY_ACROSS) == 0;
 }
-/* Those of the thread's rows that bits of `certain` tell. */
+/* Stores results of the thread's rows: those whose bit in `certain` is set. */
 TALLY_FN void store_words(const tally_segments_work *work, int32_t is_whole, const uint32_t *words, uint32_t certain) {
     uint32_t *const to = (uint32_t *)work->out.result, *const at = to + row_of(is_whole, 0);
     if (is_whole && certain == ((uint32_t)1 << TALLY_ACROSS) - 1) {
@@ -142,7 +142,8 @@ TALLY_FN void store_words(const tally_segments_work *work, int32_t is_whole, con
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
         if (certain >> v & 1) to[row_of(is_whole, v)] = words[v];
 }
-/* Results of the thread's rows, which have `sums`, or have not been added up. */
+/* Writes the results of the thread's rows. `sums` are theirs if are_added; otherwise the rows have not been added up.
+ */
 TALLY_FN void put_rows(const tally_segments_work *work, row_sums_t *sums, int32_t is_whole, int32_t are_added) {
     const tally_results *const out = &work->out;
     uint32_t there = 0, certain = 0, unsure = 0;
@@ -159,7 +160,7 @@ TALLY_FN void put_rows(const tally_segments_work *work, row_sums_t *sums, int32_
         store_words(work, is_whole, words, certain);
         if (certain == there) return;
     }
-    TALLY_ROLLED /* what makes a result is long, and stands once: sums move up */
+    TALLY_ROLLED /* the code that makes a result is long, so it stands once: sums move up */
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const int64_t row = row_of(is_whole, v), present = work->length - sums[0].absent;
         uint64_t result[6] = {0, 0, 0, 0, 0, 0};

@@ -1,6 +1,7 @@
-/* Exact results of short rows side by side, of more values than production/short_exact.h reads one by one: they go
- * through shared memory, and a thread or a few have a row (rows/row_tile.h). A sum is two doubles and a bound, as
- * there. Results that are not certain are marked for the stages that follow (docs/design/012). */
+/* Exact results of short rows whose values lie side by side: rows of more values than production/short_exact.h reads
+ * one by one. Values go through shared memory, and a row has one thread or a few (rows/row_tile.h). A sum is two
+ * doubles and a bound, as in short_exact.h. Rows without a certain result are marked for the stages that follow
+ * (docs/design/012). */
 #ifndef TALLY_FORM_SHORT_TILE_H
 #define TALLY_FORM_SHORT_TILE_H
 

@@ -1,8 +1,8 @@
-/* A small whole array by an operator of kernels/exact, in one launch and little time. The result is that of
- * production/reduce_exact.h. Threads, warps and blocks add in few doubles (exact_sums/expansions.h), and the last block
- * to arrive adds those of all blocks. What a block's doubles do not hold (hundreds of binades, infinities) it adds as
- * limbs to the scratch memory. If there are such limbs, or the doubles leave the result uncertain, the last block
- * rounds limbs. */
+/* A small whole array by an operator of kernels/exact, in one short launch. The result is that of
+ * production/reduce_exact.h. Threads, warps and blocks add in a few doubles (exact_sums/expansions.h), and the last
+ * block to arrive adds those of all blocks. A block whose values its doubles cannot hold (hundreds of binades,
+ * infinities) adds them as limbs to scratch memory. If there are such limbs, or if the doubles leave the result
+ * uncertain, the last block rounds limbs. */
 #ifndef TALLY_FORM_SMALL_EXACT_H
 #define TALLY_FORM_SMALL_EXACT_H
 
@@ -14,7 +14,7 @@
 #include "order/node_boxes.h"
 #include "order/pairs.h"
 
-/* What the warp has counted is added to what all have: `pool`, in memory. */
+/* Adds the warp's number to that of all blocks: `pool`, in memory. */
 TALLY_FN void pour(const accumulator_t *from, accumulator_t *pool) {
     TALLY_IF_SUM(for (int32_t i = tally_lane(); i < TALLY_EVIDENCE + TALLY_LIMBS;
                       i += TALLY_WARP) if (from->sum[i] != 0) tally_add64(pool->sum + i, from->sum[i]);)
@@ -28,13 +28,13 @@ TALLY_FN void take_words(int64_t *to, int64_t *pool, int32_t count) {
         pool[i] = 0;
     }
 }
-/* The same to the warp's node; the pool is empty then. */
+/* Moves the pool to the warp's number, and leaves zeros. */
 TALLY_FN void scoop(accumulator_t *pool, accumulator_t *to) {
     TALLY_IF_SUM(take_words(to->sum, pool->sum, TALLY_EVIDENCE + TALLY_LIMBS);)
     TALLY_IF_PRODUCTS(take_words(to->products, pool->products, TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);)
 }
 
-/* Values at ... at + n - 1 of the block, whatever they are, by all of its warps. */
+/* Adds values at ... at + n - 1 of the block in limbs, whatever they are; by all warps. */
 TALLY_RARE void add_by_limbs(const tally_array_work *work, int64_t at, int64_t n, accumulator_t *numbers) {
     const int64_t share = (n + TALLY_WARPS - 1) / TALLY_WARPS, begin = tally_warp() * share, left = n - begin;
     accumulator_t *mine = numbers + tally_warp();
@@ -49,7 +49,7 @@ TALLY_RARE void add_by_limbs(const tally_array_work *work, int64_t at, int64_t n
     tally_fence();
 }
 
-/* Adds doubles, one behind the other; what is 0 says which zeros there were, if it is the first. For one thread. */
+/* Adds doubles, one after another, by one thread. If the first is 0, its sign says which zeros there were. */
 TALLY_FN void add_parts(int64_t *words, int32_t origin, const double *parts, int32_t count) {
     for (int32_t k = 0; k < count; k++)
         if (k == 0 || parts[k] != 0) tally_add_value(words, origin, parts[k]);
@@ -60,7 +60,7 @@ typedef char boxes_fit[TALLY_SMALL_BLOCKS * 8 * node_words <= TALLY_KEYS_AT - TA
 
 typedef struct shared_t {
     node_t nodes[TALLY_WARPS];
-    accumulator_t numbers[TALLY_WARPS]; /* for what doubles do not hold */
+    accumulator_t numbers[TALLY_WARPS]; /* for values that doubles do not hold */
     int32_t is_lost;
 } shared_t;
 
@@ -73,7 +73,7 @@ TALLY_FN int32_t node_is_lost(const node_t *a) {
 
 /* ---- a block ---- */
 
-/* Of each input, 16 bytes for each thread, of which n values are left; 0 beyond them. */
+/* Reads the thread's 16 bytes of an input, value by value: n values are left, and the others are 0. */
 TALLY_RARE part_t read_singly(tally_source from, int64_t at, int64_t n) {
     part_t part;
     TALLY_UNROLL
@@ -88,7 +88,7 @@ TALLY_FN part_t read_vector_of(const tally_source *from, int64_t at, int64_t n) 
     return part;
 }
 
-/* What the thread has of values at ... at + n - 1. */
+/* The sum of the thread's values of at ... at + n - 1. */
 TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) {
     enum { TOGETHER = TALLY_BYTES == 2 ? 2 : 4, ITERATION = TALLY_SMALL_ITERATION_BYTES / TALLY_BYTES };
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
@@ -126,7 +126,7 @@ TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) 
     return to_node(column, present);
 }
 
-/* The node of the block's values, in lane 0 of warp 0. If doubles do not hold it, limbs do then. */
+/* The node of the block's values, in lane 0 of warp 0. Values that doubles do not hold are added in limbs. */
 TALLY_FN node_t block_sum(const tally_array_work *work, int64_t at, int64_t n, shared_t *shared) {
     node_t node = pair_lanes(thread_sum(work, at, n), TALLY_WARP);
     if (tally_lane() == 0) shared->nodes[tally_warp()] = node;
@@ -153,15 +153,15 @@ TALLY_FN void put_total(const tally_array_work *work, const result_t *result) {
 #endif
 }
 
-/* A block's node to limbs, by one thread; of what it did not hold the pool has them. The -0 of no values is forgotten
- * beside any other. */
+/* Adds a block's node to limbs, by one thread; the pool has the values that it does not hold. The -0 of a node of no
+ * values does not count. */
 TALLY_FN void add_node(const node_t *a, accumulator_t *number) {
     if (node_is_lost(a)) return;
     TALLY_IF_SUM(add_parts(number->sum, TALLY_ORIGIN, a->sum.p, part_count);)
     TALLY_IF_PRODUCTS(add_parts(number->products, 2 * TALLY_ORIGIN, a->products.p, part_count);)
 }
-/* From the nodes that lanes have, two each, and the pool; `all` is what they are together, but for sums that are lost.
- */
+/* Rounds limbs: the sum of the pool and of the nodes that lanes have, two each. `all` is the combination of these
+ * nodes: its count and keys are right, its sums may be lost. */
 TALLY_RARE void finish_by_limbs(const tally_array_work *work, node_t first, node_t second, node_t all,
                                 accumulator_t *number) {
     if (tally_lane() == 0) clear_accumulator(number);
@@ -190,8 +190,8 @@ TALLY_RARE void finish_by_limbs(const tally_array_work *work, node_t first, node
     if (work->out.flags != 0 && all.n == 0) tally_or32(work->out.flags, TALLY_FLAG_EMPTY);
 }
 
-/* The node in lane 0 is left for the last block. True: that is this one, and lanes have the nodes of two blocks each,
- * or nothing. */
+/* Leaves the node in lane 0 for the last block to arrive. True: this block is the last, and each lane has the nodes of
+ * two blocks, or empty ones. */
 TALLY_FN int32_t meet_blocks(const tally_array_work *work, node_t *first, node_t *second) {
     uint64_t *boxes = (uint64_t *)(void *)(work->nodes + TALLY_BOXES_AT);
     const int32_t blocks = tally_blocks(), mine = 2 * tally_lane();

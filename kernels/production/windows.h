@@ -1,6 +1,5 @@
-/* Kernels that make windows of nodes (sums/windows.h), whatever exact operator they are of. Offsets of windows
- * are made of their lengths by production/partition.h, which sets TALLY_FLAG_BAD_SEGMENTS of extents that are none:
- * then nothing is written. */
+/* Kernels that make windows of nodes (sums/windows.h), for any exact operator. production/partition.h makes the offsets
+ * of windows from their lengths. If an extent is bad, it sets TALLY_FLAG_BAD_SEGMENTS, and nothing is written. */
 #define TALLY_BLOCK 256
 #include "device/device.h"
 #include "sums/windows.h"
@@ -19,7 +18,7 @@ TALLY_FN int32_t tally_extents_are_bad(const tally_windows_work *work) {
     return (tally_look32(work->flags) & TALLY_FLAG_BAD_SEGMENTS) != 0;
 }
 
-/* Nodes as they are added, and their extents. A thread has a node. */
+/* Spreads the signs of nodes and finds their extents. A thread has a node. */
 TALLY_ENTRY(tally_window_extents, tally_windows_work, 2) {
     for (int64_t i = tally_thread_of_all(); i < work.count; i += tally_threads_of_all()) {
         int64_t *number = tally_node_at(&work, i) + 1;
@@ -33,7 +32,7 @@ TALLY_ENTRY(tally_window_extents, tally_windows_work, 2) {
     }
 }
 
-/* The words of each window; -1: there is no such extent. */
+/* The number of words of each window; -1: the extent is bad. */
 TALLY_ENTRY(tally_window_lengths, tally_windows_work, 4) {
     for (int64_t i = tally_thread_of_all(); i < work.count; i += tally_threads_of_all()) {
         const int16_t *extent = tally_extents_of(&work, i);
@@ -46,7 +45,7 @@ TALLY_ENTRY(tally_window_lengths, tally_windows_work, 4) {
     }
 }
 
-/* Windows of nodes. A warp has a node. */
+/* Makes windows of nodes. A warp has a node. */
 TALLY_ENTRY(tally_window_shrink, tally_windows_work, 4) {
     if (tally_extents_are_bad(&work)) return;
     for (int64_t i = tally_thread_of_all() / TALLY_WARP; i < work.count; i += tally_threads_of_all() / TALLY_WARP) {
@@ -64,7 +63,7 @@ TALLY_ENTRY(tally_window_shrink, tally_windows_work, 4) {
     }
 }
 
-/* Nodes of windows that were added. */
+/* Makes nodes of windows that were added. */
 TALLY_ENTRY(tally_window_restore, tally_windows_work, 4) {
     if (tally_extents_are_bad(&work)) return;
     for (int64_t i = tally_thread_of_all() / TALLY_WARP; i < work.count; i += tally_threads_of_all() / TALLY_WARP) {
@@ -86,7 +85,7 @@ TALLY_ENTRY(tally_window_restore, tally_windows_work, 4) {
     }
 }
 
-/* All windows to where the nodes are, or back. */
+/* Copies all windows to the place of the nodes, or back. */
 TALLY_ENTRY(tally_window_move, tally_windows_work, 4) {
     const int64_t words = work.offsets[work.count];
     if (tally_extents_are_bad(&work)) return;

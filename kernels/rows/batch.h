@@ -1,6 +1,6 @@
-/* A leaf of rows that lie across others, as a thread goes through it: columns of TALLY_ACROSS results, in batches of 8
- * vectors that are on their way to registers at once. A batch has one column of up to 8 values, or 2 of up to 4, 4 of
- * up to 2, 8 of one: short columns keep as many vectors on their way as long ones. */
+/* How a thread reads a leaf of rows whose values lie across others. It reads batches of 8 vectors of TALLY_ACROSS
+ * results each, whose loads are in flight together. A batch has one column of up to 8 values, 2 of up to 4, 4 of up to
+ * 2, or 8 of one: short columns keep as many loads in flight as long ones. */
 #ifndef TALLY_BATCH_H
 #define TALLY_BATCH_H
 
@@ -8,18 +8,19 @@
 
 enum { batch_vectors = 8 };
 
-/* The leaf of n values (0: none) that begins with value `at` of each row of a panel. */
+/* One leaf of each row of a panel: n values (0: none) from value `at` on. */
 typedef struct leaf_t {
-    int64_t row;   /* the first of memory */
-    int32_t first; /* the place of its first value: 0, but where leaves go on */
+    int64_t row;   /* the first row of memory */
+    int32_t first; /* the place of the first value: 0, but where leaves continue earlier ones */
     int32_t n, log_columns;
-    int32_t log_all, mine;       /* columns of joined rows so many together; those of the thread */
-    int32_t log_values;          /* of the values that a column has in a batch */
-    int32_t rows[batch_vectors]; /* of the vectors of a batch, behind its first; n: there is none */
-    int32_t ends[TALLY_ACROSS];  /* rows that have a value for each of the thread's results */
-    int32_t is_inside;           /* no vector of the thread ends behind the array */
+    int32_t log_all;             /* log2 of the columns, where joined rows count as one */
+    int32_t mine;                /* how many of these the thread has */
+    int32_t log_values;          /* log2 of the values that a column has in a batch */
+    int32_t rows[batch_vectors]; /* row of each vector of a batch, from the batch's first row; n: no such vector */
+    int32_t ends[TALLY_ACROSS];  /* for each of the thread's results, how many rows have a value */
+    int32_t is_inside;           /* all vectors of the thread end inside the array */
 } leaf_t;
-/* The thread's vector of a row of memory ends inside the array: both inputs end alike. */
+/* Whether the thread's vector in a row of memory ends inside the array. Both inputs have the same extents. */
 TALLY_FN int32_t row_is_inside(const panel_t *panel, int64_t row) {
     return panel->x.first + row * panel->x.row + vector_bytes <= panel->x.end;
 }
@@ -48,32 +49,32 @@ TALLY_FN leaf_t leaf_of(const panel_t *panel, int64_t at, int32_t n, int32_t log
     return leaf;
 }
 
-/* What a warp cannot read at once passes through here. */
+/* Shared memory for vectors that are read value by value. */
 typedef struct stage_t {
     vector_t of[batch_vectors][TALLY_WARP];
 } stage_t;
 
-/* Vectors of a batch. */
+/* The vectors of a batch. */
 typedef struct batch_t {
-    int32_t rows[batch_vectors]; /* behind the leaf's first; the leaf's n where there is none */
+    int32_t rows[batch_vectors]; /* row of each, from the leaf's first row; the leaf's n: no such vector */
     vector_t x[batch_vectors], y[batch_vectors];
 } batch_t;
 
-/* The first row of the batch that begins with number i of the thread's columns: these come in the order of reversed
- * bits. */
+/* The first row of the batch that begins with the thread's column i. Columns come in bit-reversed order. */
 TALLY_FN int32_t row_of_batch(const panel_t *panel, const leaf_t *leaf, int32_t i) {
     return panel->sub + (int32_t)tally_reverse((uint32_t)i, leaf->log_all);
 }
-/* Row of its vector b, for loops that are not unrolled, as registers (leaf->rows) have no index. */
+/* The row of vector b of that batch. For loops that are not unrolled: leaf->rows is in registers, which have no
+ * index. */
 TALLY_FN int32_t row_of_vector(const panel_t *panel, const leaf_t *leaf, int32_t i, int32_t b) {
     const int32_t column = i + (b >> leaf->log_values), stripe = b & ((1 << leaf->log_values) - 1);
     return column < leaf->mine ? row_of_batch(panel, leaf, column) + (stripe << leaf->log_all) : leaf->n;
 }
-/* The place in the leaf of value v of such a vector. */
+/* The place in the leaf of value v of a vector in `row`. */
 TALLY_FN int32_t place_in_vector(const panel_t *panel, int32_t row, int32_t v) {
     return (row << panel->log_joined) + row_in_panel(panel, v);
 }
-/* Vectors at those addresses. */
+/* Reads a vector from each address. */
 TALLY_FN void read_at_once(const panel_t *panel, const input_of_t *input, const char *const *from, vector_t *vectors) {
     enum { abreast = batch_vectors * TALLY_ACROSS > 32 ? 32 / TALLY_ACROSS : batch_vectors }; /* in 32 registers */
     if (panel->reads == TALLY_READS_WHOLE) {
@@ -101,7 +102,8 @@ TALLY_FN void read_at_once(const panel_t *panel, const input_of_t *input, const 
         }
     }
 }
-/* What is not there is read as the leaf's first row: a read that depends on nothing is begun with the others. */
+/* Reads the vectors in `rows`. For a vector that does not exist it reads the leaf's first row: a load without a
+ * condition starts with the others. */
 TALLY_FN void read_vectors(const panel_t *panel, const leaf_t *leaf, const input_of_t *input, const int32_t *rows,
                            vector_t *vectors) {
     const char *const first = input->first + leaf->row * input->row, *from[batch_vectors];
@@ -109,7 +111,7 @@ TALLY_FN void read_vectors(const panel_t *panel, const leaf_t *leaf, const input
     for (int32_t b = 0; b < batch_vectors; b++) from[b] = first + (rows[b] < leaf->ends[0] ? rows[b] : 0) * input->row;
     read_at_once(panel, input, from, vectors);
 }
-/* The same value by value, from any address, through shared memory. */
+/* The same, value by value, from any address, through shared memory. */
 TALLY_FN void read_slowly(const panel_t *panel, const leaf_t *leaf, const input_of_t *input, int32_t i, stage_t *stage,
                           vector_t *vectors) {
     TALLY_ROLLED
@@ -125,7 +127,7 @@ TALLY_FN void read_slowly(const panel_t *panel, const leaf_t *leaf, const input_
     TALLY_UNROLL
     for (int32_t b = 0; b < batch_vectors; b++) vectors[b] = take_vector((const char *)&stage->of[b][tally_lane()]);
 }
-/* Some vector that read_vectors would read for the batch ends behind the array. */
+/* Whether a vector that read_vectors would read for the batch ends outside the array. */
 TALLY_FN int32_t is_cut(const panel_t *panel, const leaf_t *leaf, int32_t i) {
     int32_t is_cut = 0;
     TALLY_ROLLED
@@ -135,7 +137,7 @@ TALLY_FN int32_t is_cut(const panel_t *panel, const leaf_t *leaf, int32_t i) {
     }
     return is_cut;
 }
-/* The batch that begins with number i of the thread's columns. */
+/* The batch that begins with the thread's column i. */
 TALLY_FN batch_t read_batch(const panel_t *panel, const leaf_t *leaf, int32_t i, stage_t *stage) {
     const int32_t first = row_of_batch(panel, leaf, i);
     batch_t batch;
@@ -150,7 +152,7 @@ TALLY_FN batch_t read_batch(const panel_t *panel, const leaf_t *leaf, int32_t i,
     }
     return batch;
 }
-/* The same of a leaf that has all its values, in whole vectors: a column. */
+/* The same for a full leaf that is read in whole vectors: the batch is one column. */
 TALLY_FN batch_t read_column(const panel_t *panel, const leaf_t *leaf, int32_t i) {
     const int32_t row = row_of_batch(panel, leaf, i);
     const int64_t x_step = panel->x.row * (1 << leaf->log_all), y_step = panel->y.row * (1 << leaf->log_all);

@@ -1,16 +1,16 @@
-/* The sums of a block of production/exact_columns.h or exact_rows.h. Each row has a slot in shared memory, with one or
- * more columns of 16-bit digits. In the end a slot gives a result, or is added to a number of limbs in memory. Include
- * rows/columns_task.h or rows_task.h first, which define
+/* Exact sums of the rows of a block, for production/exact_columns.h and exact_rows.h. Each row has a slot in shared
+ * memory, with one or more columns of 16-bit digits. In the end a slot gives a result, or the block adds it to a number
+ * of limbs in memory. Include rows/columns_task.h or rows_task.h first. They define
  *
- *     work_t, task_t                    the launch's parameters, and what a block and a lane of it have
+ *     work_t, task_t                    the launch's parameters; the rows and values of a block and a lane
  *     slots                             how many rows a block has at most
  *     copies_of(work)                   columns of digits of a slot: the first is column slot * copies
- *     between_digits, between_columns   the distance of digit d + 1 from d of a column, and of column c + 1 from c
+ *     between_digits, between_columns   the distance from digit d to d + 1 of a column, and from column c to c + 1
  *     digit_words                       the size of all columns
  *     slot_of(task, v)                  the slot of the lane's value v
- *     column_of(work, task, v)          the column that the lane adds value v to, with 2^13 values at most
- *     all_of(task)                      a bit for each v that the lane has values of, as a rule
- *     there_of(work, task, k, s)        a bit for each v that part s of the share at k has a value of
+ *     column_of(work, task, v)          the column that the lane adds value v to: 2^13 values at most
+ *     all_of(task)                      a bit for each v of which the lane usually has values
+ *     there_of(work, task, k, s)        a bit for each v of which part s of the share at k has a value
  *     row_of_slot(work, task, slot)     the slot's row, or -1 */
 #ifndef TALLY_BLOCK_SUMS_H
 #define TALLY_BLOCK_SUMS_H
@@ -22,23 +22,23 @@
 #include "exact_sums/digit_counts.h"
 #include "exact_segments/flat_nodes.h"
 
-/* In `seen`, beside evidence (exact_sums/pair_results.h): some value is there. */
+/* A bit of `seen` beside the evidence of exact_sums/pair_results.h: the slot has a value. */
 enum { is_there = 1 << 16 };
-enum { slot_warps = TALLY_SLOT_WARPS(slots) }; /* that have slots */
-/* Digit d of a column is digits[d * between_digits + column * between_columns]. Those of products are behind those of
- * the sum. */
+enum { slot_warps = TALLY_SLOT_WARPS(slots) }; /* the warps that have slots */
+/* Digit d of a column is digits[d * between_digits + column * between_columns]. The digits of the sum of products
+ * follow those of the sum. */
 typedef struct shared_t {
     int32_t digits[digit_words];
     int32_t seen[slots], absent[slots];
-    int32_t first[2][slots], last[2][slots]; /* limbs of the sum, and of that of products, that are not 0: minus the
-                                                first */
+    int32_t first[2][slots], last[2][slots]; /* of the limbs that are not 0, the first, negated, and the last; [0]: of
+                                                the sum, [1]: of the sum of products */
     TALLY_IF_KEYS(int64_t low[slots], high[slots];)
 } shared_t;
 TALLY_FN void clear_block(shared_t *shared) {
     for (int32_t i = tally_thread(); i < digit_words; i += TALLY_BLOCK) shared->digits[i] = 0;
     for (int32_t i = tally_thread(); i < slots; i += TALLY_BLOCK) {
         shared->seen[i] = shared->absent[i] = 0;
-        shared->first[0][i] = shared->first[1][i] = -(1 << 16); /* minus the first */
+        shared->first[0][i] = shared->first[1][i] = -(1 << 16); /* negated */
         shared->last[0][i] = shared->last[1][i] = -1;
         TALLY_IF_KEYS(shared->low[i] = INT64_MAX; shared->high[i] = INT64_MIN;)
     }
@@ -57,12 +57,12 @@ typedef struct slot_t {
 #define TALLY_PUT_PRODUCT_COLUMNS between_digits
 #include "exact_sums/pair_to_digits.h"
 
-/* A column's digits of the sum, or of that of products. */
+/* A column's digits: of the sum, or of the sum of products. */
 TALLY_FN int32_t *digits_of(shared_t *shared, int32_t column, int32_t is_product) {
     return shared->digits + is_product * sum_digits * between_digits + column * between_columns;
 }
 
-/* Of the lane's values, a bit for each: whether something is there; and whether something is not -0. */
+/* A bit for each of the lane's values v. there: the lane has read such a value; others: one that is not -0. */
 typedef struct found_t {
     int32_t there, others;
 } found_t;
@@ -73,8 +73,8 @@ TALLY_FN int32_t part_is_special(const part_t *part) {
     for (int32_t v = 0; v < TALLY_PART; v++) is |= value_is_special(part->v[v]);
     return is;
 }
-/* Notes what is infinite or a NaN in a share, and puts zeros in its place. A bit for each of the lane's values of which
- * some are not left out. */
+/* Notes the infinities and NaNs of a share and replaces them by zeros. Gives a bit for each v of which the share has
+ * values that count. */
 TALLY_RARE int32_t note_specials(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
                                  shared_t *shared) {
     int32_t all = 0;
@@ -99,8 +99,8 @@ TALLY_RARE int32_t note_specials(const work_t *work, const task_t *task, int64_t
     return all;
 }
 
-/* The lane's values of a share, which no levels hold, to its digits. All are finite. A bit for each of
- * which some are not -0. */
+/* Adds the lane's values of a share to its digits: levels cannot hold them. All are finite. Gives a bit for each v of
+ * which some value is not -0. */
 TALLY_RARE int32_t scatter_share(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
                                  shared_t *shared) {
     int32_t others = 0;
@@ -120,7 +120,7 @@ TALLY_RARE int32_t scatter_share(const work_t *work, const task_t *task, int64_t
     }
     return others;
 }
-/* Adds d * 2^offset, in units of the origin; what stands below these is 0. */
+/* Adds d * 2^offset, in units of the origin: the bits of d below one unit are 0. */
 TALLY_FN void scatter_count(int32_t *digits, int64_t d, int32_t offset) {
     if (d == 0) return;
     d = tally_from_origin(d, &offset);
@@ -129,8 +129,8 @@ TALLY_FN void scatter_count(int32_t *digits, int64_t d, int32_t offset) {
 
 /* ---- what becomes of a slot's digits ---- */
 
-/* Makes limbs of a number's digits, for so many slots, by all threads, and notes which are not 0. Limb i lies in the
- * place of digits 2 i and 2 i + 1 of a slot's first column. */
+/* Turns the digits of all slots into limbs, by all threads, and notes which limbs are not 0. Limb i takes the place of
+ * digits 2 i and 2 i + 1 of the slot's first column. */
 TALLY_FN void make_limbs(int32_t *digits, int32_t limbs, int32_t rows, int32_t copies, int32_t *first, int32_t *last) {
     TALLY_ROLLED
     for (int32_t k = tally_thread(); k < limbs * rows; k += TALLY_BLOCK) {
@@ -153,11 +153,11 @@ TALLY_FN int64_t limb_of(const int32_t *digits, int32_t i) {
     return (int64_t)((uint64_t)(uint32_t)digits[(2 * i + 1) * between_digits] << 32 |
                      (uint32_t)digits[2 * i * between_digits]);
 }
-/* A slot's limbs of the sum, or of that of products. */
+/* A slot's limbs: of the sum, or of the sum of products. */
 TALLY_FN int32_t *number_of(const work_t *work, shared_t *shared, int32_t slot, int32_t is_product) {
     return digits_of(shared, slot * copies_of(work), is_product);
 }
-/* Adds them to limbs in memory. */
+/* Adds a slot's limbs to limbs in memory. */
 TALLY_FN void drain_number(const int32_t *digits, int32_t first, int32_t last, int64_t *limbs) {
     int64_t carry = 0; /* so that a limb may take 2^30 numbers */
     TALLY_ROLLED
@@ -169,7 +169,7 @@ TALLY_FN void drain_number(const int32_t *digits, int32_t first, int32_t last, i
     }
     if (carry != 0) tally_add64(limbs + last + 1, carry);
 }
-/* Their sum as a pair of doubles, in units of 2^(32 * *unit), by digits in [-2^31, 2^31). */
+/* The value of a slot's limbs as a pair of doubles, in units of 2^(32 * *unit), from digits in [-2^31, 2^31). */
 TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t last, int32_t *unit) {
     enum { MOST = 5, CARRIES = 2 };
     double a = 0, b = 0, c = 0, d = 0, left = 0;
@@ -193,7 +193,7 @@ TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t 
     }
     return tally_sum_of_digits(a, b, c, d, left, 0x1p32);
 }
-/* A pair in units of 2^unit, in those of 2^power. False: it may be out of a double's range. */
+/* Converts a pair from units of 2^unit to units of 2^power. False: it may be out of a double's range. */
 TALLY_FN int32_t scale_pair(tally_pair *p, int32_t unit, int32_t power) {
     enum { REACH = 700 };
     const int32_t by = unit - power, is_in_reach = by > -REACH && by < REACH;
@@ -209,7 +209,7 @@ TALLY_FN noted_t noted_in_slot(shared_t *shared, int32_t slot) {
     TALLY_IF_KEYS(noted.low = shared->low[slot]; noted.high = shared->high[slot];)
     return noted;
 }
-/* The result of a slot by pairs of doubles. False: they are not certain. */
+/* Writes the result of a slot, made of pairs of doubles. False: they do not decide it. */
 TALLY_FN int32_t put_pairs(const work_t *work, shared_t *shared, int32_t slot, const noted_t *noted, int64_t present,
                            int64_t row) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
@@ -235,7 +235,7 @@ TALLY_FN int32_t put_pairs(const work_t *work, shared_t *shared, int32_t slot, c
     put_bytes(&work->sums.out, row, result, present);
     return 1;
 }
-/* The result of a row that pairs do not decide: of all of its limbs, in memory, where each warp has room for a node. */
+/* Writes the result of a row that pairs do not decide, from all limbs. Each warp has memory for one node. */
 TALLY_RARE void put_limbs_of(const work_t *work, shared_t *shared, int32_t slot, int64_t row) {
     accumulator_t *const node = (accumulator_t *)(void *)work->sums.nodes + (tally_block() * slot_warps + tally_warp());
     const noted_t noted = noted_in_slot(shared, slot);
@@ -248,8 +248,8 @@ TALLY_RARE void put_limbs_of(const work_t *work, shared_t *shared, int32_t slot,
     node->n += work->length;
     put_node(&work->sums.out, row, node);
 }
-/* The block has all values of its rows: a lane makes a result of a slot. All lanes of the warp take part; those without
- * a slot have row -1. */
+/* Writes results, where the block has all values of its rows: a lane makes the result of a slot. All lanes of the warp
+ * take part; those without a slot have row -1. */
 TALLY_FN void put_results(const work_t *work, shared_t *shared, int32_t slot, int64_t row) {
     int32_t is_left = 0;
     if (row >= 0) {
@@ -265,7 +265,7 @@ TALLY_FN void put_results(const work_t *work, shared_t *shared, int32_t slot, in
         tally_warp_barrier();
     }
 }
-/* The block has some of them. */
+/* Adds a slot to limbs in memory, where the block has a part of the row's values. */
 TALLY_FN void drain_slot(const work_t *work, const task_t *task, shared_t *shared, int32_t slot, int64_t row) {
     accumulator_t *const node =
         (accumulator_t *)(void *)work->sums.nodes + (row * work->sums.groups + task->chunk % work->sums.groups);
@@ -276,7 +276,7 @@ TALLY_FN void drain_slot(const work_t *work, const task_t *task, shared_t *share
                                    node->products + TALLY_EVIDENCE);)
     deposit_noted(&noted, (shared->seen[slot] & is_there) != 0, node);
 }
-/* By all threads, behind a barrier: what becomes of so many slots. */
+/* Finishes the slots of `rows` rows: results, or limbs in memory. By all threads, after a barrier. */
 TALLY_FN void put_block(const work_t *work, const task_t *task, int32_t rows, shared_t *shared) {
     const int32_t copies = copies_of(work);
     TALLY_IF_SUM(make_limbs(digits_of(shared, 0, 0), TALLY_LIMBS, rows, copies, shared->first[0], shared->last[0]);)

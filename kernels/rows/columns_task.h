@@ -1,4 +1,4 @@
-/* What a block of production/exact_columns.h has of an array, and a lane of it, and how it is read. */
+/* Which rows and values a block of production/exact_columns.h and its lanes have, and how lanes read them. */
 #ifndef TALLY_COLUMNS_TASK_H
 #define TALLY_COLUMNS_TASK_H
 #define TALLY_HAS_TASK
@@ -12,15 +12,15 @@ typedef tally_columns_work work_t;
 typedef struct task_t {
     int64_t outer, chunk;
     int64_t first;       /* the number of the first value of the outer index */
-    int64_t begin, end;  /* rows of memory, from 0 on */
-    int64_t plain_end;   /* those before this one are whole */
-    int32_t from, until; /* the values side by side in them that are the block's */
-    int32_t column;      /* the lane's value 0 */
-    int32_t high;        /* how many the lane has */
-    int32_t sub, subs;   /* rows that a warp reads at once */
+    int64_t begin, end;  /* the block's rows of memory, from 0 on */
+    int64_t plain_end;   /* the rows before this one are whole */
+    int32_t from, until; /* the block's values within a row */
+    int32_t column;      /* the place of the lane's value 0 */
+    int32_t high;        /* how many values the lane has in a row */
+    int32_t sub, subs;   /* the lane's row among those that a warp reads at once, and how many these are */
 } task_t;
 
-/* The place side by side of value v of a lane. */
+/* The place within a row of a lane's value v. */
 TALLY_FN int32_t place_of(const work_t *work, const task_t *task, int32_t lane, int32_t v) {
     const int32_t its = lane & ((1 << work->log_across) - 1);
     return task->from + (work->is_even ? its * TALLY_PART + v : (v << work->log_across) + its);
@@ -42,11 +42,11 @@ TALLY_FN int32_t high_of_row(const work_t *work, const task_t *task, int64_t row
 enum {
     lanes_across = TALLY_EXACT_COLUMNS_ACROSS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),
     slots = lanes_across * TALLY_PART,
-    between_digits = slots, /* lanes have slots side by side: no two meet in a bank */
+    between_digits = slots, /* neighbouring lanes have neighbouring slots: no bank conflicts */
     between_columns = 1,
     digit_words = all_digits * slots,
     sums_held = TALLY_PART,                        /* one for each of a lane's values */
-    adds_rest = !(TALLY_IS_F64 && TALLY_HAS_KEYS), /* these have no registers left */
+    adds_rest = !(TALLY_IS_F64 && TALLY_HAS_KEYS), /* keys of f64 leave no registers for it */
     log_additions = 8                              /* log2 of the rows that a lane reads, at most */
 };
 TALLY_FN int32_t slot_of_value(int32_t v) { return v * lanes_across + tally_lane() % lanes_across; }
@@ -72,7 +72,7 @@ TALLY_FN int64_t row_of_slot(const work_t *work, const task_t *task, int32_t slo
     return task->outer * work->inner + (work->width == work->inner ? column : column % (int32_t)work->inner);
 }
 
-/* The block's. False: there is none. */
+/* The block's task. False: it has none. */
 TALLY_FN int32_t find_task(const work_t *work, task_t *task) {
     const int64_t of_panel = tally_divided(tally_block(), work->panels),
                   panel = tally_block() - of_panel * work->panels;
@@ -97,7 +97,7 @@ TALLY_FN int64_t first_of(const work_t *work, const task_t *task, int64_t row) {
 
 /* ---- reading ---- */
 
-/* The first `high` values of the lane one by one, zeros behind them. */
+/* Reads the lane's first `high` values one by one; the others are zeros. */
 TALLY_RARE part_t read_some_of(const char *values, int64_t stride, int64_t first, int64_t apart, int32_t high) {
     const tally_source from = tally_source_of(values, stride, TALLY_BYTES);
     part_t part;
@@ -106,8 +106,8 @@ TALLY_RARE part_t read_some_of(const char *values, int64_t stride, int64_t first
     for (int32_t v = 0; v < high; v++) part.v[v] = read_one(&from, first + v * apart);
     return part;
 }
-/* The lane's values in 8 rows from number k on, those of a warp one after another. Loads are on their way all at once:
- * what takes longer comes behind them. */
+/* Reads the lane's values in 8 of the warp's rows, from row k on. The loads come first, so that all are in flight
+ * together. */
 TALLY_FN void read_parts(const work_t *work, const task_t *task, int64_t k, const char *values, share_t *share) {
     const int64_t first = first_of(work, task, k + task->sub), plain = task->plain_end - k - task->sub,
                   apart = task->subs * work->width * TALLY_BYTES;
@@ -125,7 +125,7 @@ TALLY_FN void read_parts(const work_t *work, const task_t *task, int64_t k, cons
         TALLY_UNROLL
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++)
             if (task->high > 0 && s * task->subs < plain) quads[s] = tally_load16(at + s * apart);
-        part_t part; /* of a last row that is not whole */
+        part_t part; /* of the last row, which is not whole */
         const int64_t row = task->plain_end;
         __builtin_memset(&part, 0, sizeof part);
         if (row < task->end)
@@ -137,7 +137,7 @@ TALLY_FN void read_parts(const work_t *work, const task_t *task, int64_t k, cons
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) __builtin_memcpy(&share->part[s], &quads[s], 16);
 }
-/* So many rows are on their way at once: there are registers for no more. */
+/* How many rows are in flight at once: as many as registers hold. */
 enum { rows_of_values = TALLY_BYTES == 2 ? 4 : TALLY_DEVICE_STRIPES };
 TALLY_FN void read_values(const work_t *work, const task_t *task, int64_t k, const char *values, int64_t stride,
                           share_t *share) {

@@ -1,12 +1,12 @@
-/* One pass down a leaf whose values lie `inner` apart, a column of TALLY_ACROSS results for each thread: the folds of
- * docs/order.md. Included for each kind of column, with
+/* One pass over a leaf whose values lie `inner` apart: the folds of docs/order.md. A thread has columns of TALLY_ACROSS
+ * neighbouring results. Included once for each kind of column, with
  *
  *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING   what a column is, how two combine, the identity
  *     TALLY_LIFT(x, y, k, v)                       value k of the leaf of result v
  *     TALLY_NAME(name), TALLY_TYPE_NAME(name)      the names of functions and types for it
  *
- * which are undone here. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
- * takes its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
+ * which are undefined again here. The halves that are folded first are neighbours in bit-reversed order. So a thread
+ * takes its columns in that order and keeps one partial result for each bit, as a binary counter keeps digits. */
 #include "order/across.h"
 #include "order/fold.h"
 #include "rows/batch.h"
@@ -20,8 +20,8 @@ typedef struct TALLY_TYPE_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];
 } TALLY_TYPE_NAME(across);
 
-/* Column number `column` of a thread joins those before it, of which there is one partial result for each bit. These
- * lie in local memory: in registers each column would move all of them. */
+/* Adds column number `column` of a thread to its partial results, one for each bit of the number. They are in local
+ * memory: in registers, each column would move all of them. */
 TALLY_FN void TALLY_NAME(push_column)(TALLY_TYPE_NAME(across) * partial, int32_t column,
                                       TALLY_TYPE_NAME(across) * here) {
     TALLY_ROLLED
@@ -39,8 +39,8 @@ TALLY_FN void TALLY_NAME(combine_across)(TALLY_TYPE_NAME(across) * a, const TALL
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) a->v[v] = TALLY_COMBINE(a->v[v], later->v[v]);
 }
-/* The columns of a batch, which have so many values: each from its first to its last, and then, as they are neighbours
- * in the order of reversed bits, as a tree. */
+/* Folds the columns of a batch, `values` values each: first each column from its first value to its last, then the
+ * columns as a tree, as they are neighbours in bit-reversed order. */
 TALLY_FN void TALLY_NAME(fold_columns)(TALLY_TYPE_NAME(across) * a, const int32_t values) {
     TALLY_UNROLL
     for (int32_t b = 0; b < batch_vectors; b++)
@@ -60,7 +60,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(lift_value)(const batch_t *batch, int32_t b, in
     if (present != 0) present[v] += is_present(x) && is_present(y);
     return TALLY_LIFT(x, y, place, v);
 }
-/* Adds a batch where no order shows. is_full: all values are there. */
+/* Adds a batch, for an operator whose order does not show. is_full: all values are there. */
 TALLY_FN void TALLY_NAME(add_batch)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch,
                                     TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS], const aims_t *aims,
                                     const int32_t is_full) {
@@ -74,7 +74,7 @@ TALLY_FN void TALLY_NAME(add_batch)(const panel_t *panel, const leaf_t *leaf, co
         }
     }
 }
-/* Folds one in order. */
+/* Folds a batch in canonical order. */
 TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(fold_batch)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch,
                            int32_t present[TALLY_ACROSS], const aims_t *aims, const int32_t is_full) {
@@ -93,7 +93,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
         TALLY_NAME(fold_columns)(a, 8);
     else if (leaf->log_values == 2)
         TALLY_NAME(fold_columns)(a, 4);
-    else /* two values are a pair of the tree */
+    else /* a column of two values is a pair of the tree */
         TALLY_NAME(fold_columns)(a, 1);
     return a[0];
 }
@@ -102,8 +102,7 @@ TALLY_FN void TALLY_NAME(begin_columns)(TALLY_TYPE_NAME(across) * all) {
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) all->v[v] = TALLY_NOTHING;
 }
-/* Columns sub, sub + subs, ... of the leaf, folded, of joined rows so many together; behind what is in *all where no
- * order shows. */
+/* Folds columns sub, sub + subs, ... of the leaf; joined rows count as one. Where no order shows, adds them to *all. */
 TALLY_FN void TALLY_NAME(fold_batches)(const panel_t *panel, const leaf_t *leaf, stage_t *stage,
                                        TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS], const aims_t *aims,
                                        const int32_t is_full) {
@@ -115,7 +114,7 @@ TALLY_FN void TALLY_NAME(fold_batches)(const panel_t *panel, const leaf_t *leaf,
         const batch_t batch = is_full ? read_column(panel, leaf, i) : read_batch(panel, leaf, i, stage);
         if (TALLY_IS_FREE)
             TALLY_NAME(add_batch)(panel, leaf, &batch, all, present, aims, is_full);
-        else { /* after the last column, whose bits are all 1, it is all of them */
+        else { /* after the last column, whose number has only ones, *all is the result of all columns */
             *all = TALLY_NAME(fold_batch)(panel, leaf, &batch, present, aims, is_full);
             TALLY_NAME(push_column)(partial, i >> log_taken, all);
         }
@@ -123,25 +122,26 @@ TALLY_FN void TALLY_NAME(fold_batches)(const panel_t *panel, const leaf_t *leaf,
 }
 TALLY_FN void TALLY_NAME(fold_leaf)(const panel_t *panel, const leaf_t *leaf, stage_t *stage,
                                     TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS], const aims_t *aims) {
-    await_panel(panel); /* something else may lie where the stage is */
+    await_panel(panel); /* the stage's memory may hold something else */
     if (panel->reads == TALLY_READS_WHOLE && leaf->is_inside && leaf->n == TALLY_DEVICE_STRIPES << leaf->log_columns)
         TALLY_NAME(fold_batches)(panel, leaf, stage, all, present, aims, 1);
     else
         TALLY_NAME(fold_batches)(panel, leaf, stage, all, present, aims, 0);
 }
 
-/* Where a thread of the block leaves what it has for others: each warp has so many bytes, at least 32 times as many as
- * that. */
+/* The place in shared memory where a thread leaves its columns for others. Each warp has warp_bytes, enough for its 32
+ * lanes. */
 TALLY_FN TALLY_TYPE_NAME(across) * TALLY_NAME(place_of)(char *shared, const int32_t warp_bytes, int32_t thread) {
     char *const place = shared + thread / TALLY_WARP * warp_bytes;
     return (TALLY_TYPE_NAME(across) *)(void *)place + thread % TALLY_WARP;
 }
-/* What all subs have and all joined rows, folded, for the threads of sub 0. All threads of the panel take part. */
+/* Folds the columns of all subs and of all joined rows, for the threads of sub 0. All threads of the panel take
+ * part. */
 TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(fold_subs)(TALLY_TYPE_NAME(across) mine, const panel_t *panel, char *shared, const int32_t warp_bytes) {
     const int32_t apart = panel->across;
     TALLY_TYPE_NAME(across) *const place = TALLY_NAME(place_of)(shared, warp_bytes, tally_thread());
-    if (panel->subs > 1 || panel->log_joined > 0) await_panel(panel); /* something else may lie there */
+    if (panel->subs > 1 || panel->log_joined > 0) await_panel(panel); /* the memory may hold something else */
     for (int32_t half = panel->subs / 2; half > 0; half /= 2) {
         const int32_t is_of_warp = 2 * half * apart <= TALLY_WARP;
         *place = mine;
@@ -153,7 +153,7 @@ TALLY_FN TALLY_TYPE_NAME(across)
         }
         await_threads(is_of_warp);
     }
-    for (int32_t half = 1 << panel->log_joined >> 1; half > 0; half /= 2) { /* lanes of a warp have them */
+    for (int32_t half = 1 << panel->log_joined >> 1; half > 0; half /= 2) { /* joined rows are in lanes of a warp */
         *place = mine;
         tally_warp_barrier();
         TALLY_UNROLL

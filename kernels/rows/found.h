@@ -1,5 +1,5 @@
-/* argmin and argmax of rows that lie across others, in one pass: the best key so far, and where it was first. Needs the
- * operator, with TALLY_HAS_INDEX. */
+/* argmin and argmax of rows whose values lie across others, in one pass: the best key so far, and where it was first.
+ * Needs the operator, with TALLY_HAS_INDEX. */
 #ifndef TALLY_FOUND_H
 #define TALLY_FOUND_H
 

@@ -1,11 +1,12 @@
-/* Sums of a lane of production/exact_columns.h or exact_rows.h, in levels (sums/levels.h). The warp measures a share
- * before it adds it, as for whole arrays (exact_sums/exact_block.h): values beyond the levels choose new ones. What no
- * levels hold goes to digits (rows/block_sums.h). Include rows/columns_task.h or rows_task.h first, which define
+/* Exact sums of a lane, in levels (sums/levels.h), for production/exact_columns.h and exact_rows.h. The warp measures a
+ * share before it adds it, as for whole arrays (exact_sums/exact_block.h). Values beyond the levels choose new levels;
+ * those that no levels hold go to digits (rows/block_sums.h). Include rows/columns_task.h or rows_task.h first. They
+ * define
  *
  *     sums_held      how many sums a lane has; it adds its values to them in turn
  *     log_additions  log2 of how many values are added to one sum, at most
- *     TALLY_SCALES   whether f64 are scaled if levels hold their products only so
- *     adds_rest      whether the finite values of a share with infinities or NaNs may go to levels; if not, they go to
+ *     TALLY_SCALES   whether values of f64 are scaled where levels cannot hold their products otherwise
+ *     adds_rest      where a share has infinities or NaNs: whether its finite values go to levels; otherwise they go to
  *                    digits */
 #ifndef TALLY_LEVEL_SUMS_H
 #define TALLY_LEVEL_SUMS_H
@@ -15,7 +16,7 @@
 #include "rows/block_sums.h"
 
 enum {
-    /* levels of a value and of a product, at most; and of ordinary values */
+    /* the most levels of a value and of a product (held), and those that are usual */
     values_held = TALLY_HAS_SUM * (TALLY_BYTES == 2 ? 1 : 2),
     products_held = TALLY_HAS_PRODUCTS * (TALLY_IS_F64       ? 4
                                           : TALLY_BYTES == 2 ? 2
@@ -65,23 +66,23 @@ TALLY_FN void begin_keys(level_sums_t *a) {
     TALLY_IF_KEYS(TALLY_UNROLL for (int32_t v = 0; v < sums_held; v++) a->low[v] = TALLY_K_HIGH,
                   a->high[v] = TALLY_K_LOW;)
 }
-/* Units that sum v has counted at level k. */
+/* What sum v has counted at level k, in units of the level. */
 TALLY_FN int64_t counted(const level_sums_t *a, const ruler_t *ruler, const int32_t v, const int32_t k) {
     return tally_moved(a->at[v][k], unit_of_level(ruler, k));
 }
-/* Adds such a count to the digits of a column. */
+/* Adds the count of a level to the digits of a column. */
 TALLY_FN void scatter_level(shared_t *shared, int32_t column, int32_t is_product, int32_t unit, int32_t power,
                             int64_t count) {
     scatter_count(digits_of(shared, column, is_product), count, unit - (is_product ? 2 : 1) * (TALLY_ORIGIN + power));
 }
-/* The kernel's: notes which of the lane's values in a share of a certain extent are not -0; and what has been counted
- * goes to digits, before levels change. */
+/* The kernel defines these two. The first notes which of the lane's values in a share are not -0. The second adds the
+ * counts of levels to digits, before levels change. */
 TALLY_FN void note_others(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
                           extent_t of_x, found_t *found);
 TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
                            shared_t *shared);
 
-/* Adds `stripes` parts that the levels hold, of which so many are in use. */
+/* Adds `stripes` parts to the levels; `values` and `products` say how many levels are in use. */
 TALLY_FN void add_share(level_sums_t *a, const share_t *x, const share_t *y, int32_t stripes, const int32_t values,
                         const int32_t products, const int32_t is_scaled) {
     const double factor = is_scaled ? tally_power_of_two(power_of(a)) : 1;
@@ -117,24 +118,24 @@ TALLY_FN int32_t are_held(const ruler_t *ruler) {
     return are;
 }
 #if TALLY_SCALES
-/* Extents of values times 2^power, sizes as of exact_sums/extent.h. False: some are out of range. */
+/* Changes an extent (exact_sums/extent.h) to that of the values times 2^power. False: it is out of range. */
 TALLY_FN int32_t scale_extent(extent_t *e, int32_t power) {
     const int32_t by = power * (1 << TALLY_SIZE_FRACTION), least = (int32_t)e->least;
     int32_t most = (int32_t)e->most;
-    if (most < 1 << TALLY_SIZE_FRACTION) most = 1 << TALLY_SIZE_FRACTION; /* subnormals have the exponent of these */
+    if (most < 1 << TALLY_SIZE_FRACTION) most = 1 << TALLY_SIZE_FRACTION; /* the exponent of subnormals */
     if (by > 0 ? most >= (int32_t)TALLY_SIZE_INFINITY - by : least < -by) return 0;
     e->most = (uint32_t)(most + by);
     e->least = (uint32_t)(least + by);
     return 1;
 }
-/* The sizes that levels hold, back from those of scaled values. */
+/* Changes the sizes that levels hold from those of scaled values to those of the values themselves. */
 TALLY_FN void unscale_bounds(uint32_t *most, uint32_t *least, int32_t power) {
     const int64_t by = (int64_t)power * (1 << TALLY_SIZE_FRACTION), its_most = *most - by, /* past 2^31 */
         its_least = *least - by;
     *most = its_most < (int64_t)TALLY_SIZE_INFINITY ? (uint32_t)its_most : TALLY_SIZE_INFINITY - 1;
     *least = its_least > 0 ? (uint32_t)its_least : 0;
 }
-/* Levels for scaled values, where there are none for values as they are. */
+/* Chooses levels for scaled values, where no levels hold the values themselves. */
 TALLY_FN int32_t has_scaled_levels(ruler_t *ruler, extent_t x, extent_t y, int32_t *power) {
     enum { ONE = 0x3ff00000 };
     if (x.most == 0 || y.most == 0 || x.most >= TALLY_SIZE_INFINITY || y.most >= TALLY_SIZE_INFINITY) return 0;
@@ -146,7 +147,7 @@ TALLY_FN int32_t has_scaled_levels(ruler_t *ruler, extent_t x, extent_t y, int32
     return 1;
 }
 #endif
-/* Chooses levels for such values, and begins them. False: there are none. */
+/* Chooses levels for values of these extents and clears their counts. False: no levels hold them. */
 TALLY_FN int32_t has_levels(level_sums_t *a, ruler_t *ruler, extent_t x, extent_t y) {
     int32_t power = 0;
     forget_levels(ruler);
@@ -168,7 +169,7 @@ TALLY_FN int32_t are_beyond(const ruler_t *ruler, extent_t x, extent_t y) {
                      y.least < ruler->least_y);
 }
 #if TALLY_HAS_KEYS
-/* NaNs are noted elsewhere. */
+/* Widens the range of keys by those of a share. NaNs are noted elsewhere. */
 TALLY_FN void widen_keys_of(const work_t *work, const task_t *task, int64_t k, level_sums_t *a, const share_t *x) {
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
@@ -184,8 +185,8 @@ TALLY_FN void widen_keys_of(const work_t *work, const task_t *task, int64_t k, l
     }
 }
 #endif
-/* The values of a share to digits. What a function out of line is given is a copy, so that the rest stays in registers,
- * here and below. */
+/* Adds the values of a share to digits. The function is out of line and is given a copy, so that the original stays in
+ * registers; likewise below. */
 TALLY_FN void scatter_copy(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
                            int32_t there, found_t *found, shared_t *shared) {
     const share_t kept_x = *x, kept_y = *y;
@@ -193,7 +194,7 @@ TALLY_FN void scatter_copy(const work_t *work, const task_t *task, int64_t k, co
     found->others |= scatter_share(work, &of_task, k, &kept_x, TALLY_KERNEL_INPUTS == 2 ? &kept_y : &kept_x, shared);
     found->there |= there;
 }
-/* Takes a share of `stripes` parts. */
+/* Adds a share of `stripes` parts. */
 TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y, int32_t stripes,
                          level_sums_t *sums, ruler_t *ruler, found_t *found, shared_t *shared) {
     TALLY_IF_KEYS(widen_keys_of(work, task, k, sums, x);)

@@ -1,17 +1,19 @@
-/* Rows along an axis that is not the last: where a thread stands, and what it reads. A panel is neighbouring results,
- * TALLY_ACROSS for each thread. Several threads, its subs, may share them. The rows of a panel are cut into chunks.
+/* Rows along an axis that is not the last: the results of a thread, and what it reads. A panel is a group of
+ * neighbouring results, TALLY_ACROSS for each thread. Several threads, the panel's subs, may share the same results.
+ * The rows of a panel are divided into chunks.
  *
- * Where few results lie side by side, 2, 4 or 8 rows of memory that follow one another are read as one, so that threads
- * have whole vectors of values. They are neighbouring columns of a leaf, which the canonical tree joins at its end. */
+ * Where few results lie side by side, 2, 4 or 8 consecutive rows of memory are joined: they are read as one row, so
+ * that threads read whole vectors. Joined rows are neighbouring columns of a leaf, which the canonical tree combines
+ * last. */
 #ifndef TALLY_PANEL_H
 #define TALLY_PANEL_H
 
 #include "rows/vector.h"
 
-/* One input, as this thread sees it: its first value, and bytes from one row to the next, and from one of its results
- * to the next. */
+/* One input, as this thread reads it: the address of its first value, and the bytes from one row to the next (row) and
+ * from one of its results to the next (apart). */
 typedef struct input_of_t {
-    const char *first, *end; /* of the array */
+    const char *first, *end; /* end: of the array */
     int64_t row, apart;
 } input_of_t;
 
@@ -19,19 +21,19 @@ typedef struct panel_t {
     input_of_t x, y;
     int64_t all;      /* values of the array */
     int64_t begin;    /* the first value of the panel's first row */
-    int64_t inner, i; /* values from one row to the next, of joined ones; this thread's first among them */
+    int64_t inner, i; /* values from one group of joined rows to the next; this thread's first value in a group */
     int32_t across, sub, subs, lane;
-    int32_t slot;                /* of the panels that the block takes */
-    int64_t outer, index, chunk; /* the panel's outer index, its number, and the chunk of it */
+    int32_t slot;                /* which of the block's panels it is */
+    int64_t outer, index, chunk; /* the panel's outer index and number, and its chunk */
     int32_t is_task;             /* there is such a panel and chunk */
-    int32_t log_joined, results; /* log2 of the rows that are joined; results of each, or of the panel's row */
-    int32_t mine;                /* values of such a row that this thread has */
-    int32_t apart;               /* of these */
+    int32_t log_joined, results; /* log2 of the rows that are joined; results in one of them, or in the panel's row */
+    int32_t mine;                /* values of a group of joined rows that this thread has */
+    int32_t apart;               /* the distance between these */
     int32_t over;                /* 65536 / results, rounded up; 0: no rows are joined */
     int32_t reads;               /* TALLY_READS_... */
 } panel_t;
 
-/* The place of the thread's value v among those of joined rows, and in which of these it is. */
+/* The place of the thread's value v in a group of joined rows, and which of these rows it is in. */
 TALLY_FN int32_t place_in_panel(const panel_t *panel, int32_t v) { return (int32_t)panel->i + v; }
 TALLY_FN int32_t row_in_panel(const panel_t *panel, int32_t v) {
     return (int32_t)((uint32_t)place_in_panel(panel, v) * (uint32_t)panel->over >> 16);
@@ -46,7 +48,8 @@ TALLY_FN input_of_t input_from(const panel_t *panel, const tally_source *from) {
     return input;
 }
 
-/* Of that thread, the running one: of tally_thread_again() where nothing of it is worth being kept from before. */
+/* The panel of this thread. `thread` is tally_thread(), or tally_thread_again() where a panel made before is not worth
+ * its registers. */
 TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     const int32_t threads = 1 << (work->log_across + work->log_subs), here = thread % threads,
                   width = TALLY_ACROSS << work->log_across;
@@ -80,7 +83,7 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     panel.y = TALLY_KERNEL_INPUTS == 1 ? panel.x : input_from(&panel, &y);
     return panel;
 }
-/* The number among all results of this thread's result v; -1: there is none. */
+/* The index of this thread's result v among all results; -1: there is none. */
 TALLY_FN int64_t result_of(const panel_t *panel, int32_t v) {
     if (panel->sub != 0 || v >= panel->mine || row_in_panel(panel, v) > 0) return -1;
     return panel->outer * (panel->inner >> panel->log_joined) + panel->i + v * panel->apart;

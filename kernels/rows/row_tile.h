@@ -1,5 +1,5 @@
-/* Short rows side by side in shared memory: a block copies all values of its rows, and some threads share each row.
- * Exact sums show no order, so a row begins at another of its values than the one before, in another bank. */
+/* Short rows in shared memory: a block copies all values of its rows, and a few threads share each row. The order of an
+ * exact sum does not show, so neighbouring rows start at different values, in different banks. */
 #ifndef TALLY_ROW_TILE_H
 #define TALLY_ROW_TILE_H
 
@@ -9,20 +9,20 @@ typedef struct row_tile_t {
     tally_quad quads[TALLY_SHORT_TILE / sizeof(tally_quad)];
 } row_tile_t;
 
-/* By all threads of the block; from a multiple of 16 bytes. */
+/* Copies bytes to shared memory, by all threads of the block; `from` is a multiple of 16 bytes. */
 TALLY_FN void copy_to_tile(char *to, const char *from, int32_t bytes) {
     const int32_t whole = bytes / 16 * 16;
     TALLY_ROLLED
     for (int32_t at = tally_thread() * 16; at < whole; at += TALLY_BLOCK * 16) tally_copy16(to + at, from + at);
     for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_BLOCK) to[at] = from[at];
 }
-/* The thread's part of its row: values part, part + 2^log, ... of `length`, or none. */
+/* The thread's part of its row: values part, part + 2^log, ... of the row's `length`, or none. */
 typedef struct tile_part_t {
     const char *x, *y;
     int32_t row, part, log, count;
 } tile_part_t;
 
-/* The rows of the block, from `first` on, of which there may be fewer: copied. */
+/* Copies the block's rows, from row `first` on; at the end there may be fewer. */
 TALLY_FN tile_part_t take_rows(const tally_segments_work *work, row_tile_t *tile, int64_t first, int32_t log) {
     const int32_t most = TALLY_BLOCK >> log, length = (int32_t)work->length, row = tally_thread() >> log,
                   part = tally_thread() & ((1 << log) - 1);
@@ -37,12 +37,13 @@ TALLY_FN tile_part_t take_rows(const tally_segments_work *work, row_tile_t *tile
     const tile_part_t mine = {x + at, y + at, row, part, log, row < rows ? count : 0};
     return mine;
 }
-/* The sums of its row, in each of the threads that share it. */
+/* Adds up the thread's row: its own part, then those of the threads that share it. Each of them gets the row's sums in
+ * sums[0]. */
 TALLY_FN void add_part_of_row(row_sums_t *sums, const tile_part_t *mine, int32_t length) {
     enum { batch = together * TALLY_ACROSS };
     const int32_t most = (length + (1 << mine->log) - 1) >> mine->log, batches = (most + batch - 1) / batch;
     sizes_t sizes = no_sizes();
-    int32_t first = mine->row / batch % batches * batch; /* of the batch */
+    int32_t first = mine->row / batch % batches * batch; /* the first value of the batch */
     TALLY_ROLLED
     for (int32_t b = 0; b < batches; b++) {
         values_t values;

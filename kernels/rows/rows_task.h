@@ -1,32 +1,33 @@
-/* What a block of production/exact_rows.h has of an array, and a lane of it, and how it is read. */
+/* Which rows and values a block of production/exact_rows.h and its lanes have, and how lanes read them. */
 #ifndef TALLY_ROWS_TASK_H
 #define TALLY_ROWS_TASK_H
 #define TALLY_HAS_TASK
-#define TALLY_SCALES (TALLY_IS_F64 && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1) /* two leave no registers */
+#define TALLY_SCALES \
+    (TALLY_IS_F64 && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1) /* two inputs leave no registers */
 
 #include "order/leaf.h"
 #include "exact_sums/digit_counts.h"
 
-/* A part is 16 bytes at a multiple of 16. Those of a row are all in which it has a value: the first and the last may
- * have values of other rows, too. */
+/* A part is 16 bytes at a multiple of 16. A row's parts are all parts that hold a value of it: the first and the last
+ * may also hold values of other rows. */
 typedef tally_exact_rows_work work_t;
 typedef struct task_t {
-    int64_t first, chunk; /* the block's first row, */
-    int32_t rows;         /* and how many it has: of each a chunk of its parts */
-    int32_t lanes, lane;  /* of a row, and this one */
+    int64_t first, chunk; /* the block's first row, and the chunk that it has of each row's parts */
+    int32_t rows;         /* how many rows the block has */
+    int32_t lanes, lane;  /* how many lanes a row has, and this one's number */
     /* a row's piece: */
-    int32_t slot;        /* the row's in the block; there is one if `until` is not 0 */
-    int32_t before;      /* values of another row in its part 0 */
-    int64_t parts;       /* of the row */
-    int64_t from, until; /* those of the piece */
-    int64_t at;          /* the part 0, from the array's first */
+    int32_t slot;        /* the row's slot in the block; there is one if `until` is not 0 */
+    int32_t before;      /* how many values of another row are in part 0 */
+    int64_t parts;       /* how many parts the row has */
+    int64_t from, until; /* the parts of the piece */
+    int64_t at;          /* where part 0 is, counted from the array's first part */
 } task_t;
 
 /* ---- slots (rows/block_sums.h), and sums (rows/level_sums.h) ---- */
 
 enum {
     slots = TALLY_EXACT_ROWS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),
-    between_digits = 1, /* digits of a row side by side: lanes that add to it seldom meet */
+    between_digits = 1, /* a row's digits are neighbours: lanes that add to it seldom meet in a bank */
     between_columns = all_digits | 1,
     digit_words = slots * between_columns,
     sums_held = 2, /* more take registers, and gain nothing */
@@ -57,7 +58,7 @@ TALLY_FN void find_task(const work_t *work, task_t *task) {
     task->lanes = 1 << work->log_lanes;
     task->lane = tally_lane() & (task->lanes - 1);
 }
-/* The warp's unit: a piece of a row, or several rows side by side. False: it is none. */
+/* Finds the warp's unit: a piece of a row, or several rows. False: there is no such unit. */
 TALLY_FN int32_t find_piece(const work_t *work, int32_t unit, task_t *task) {
     const int32_t of_rows = work->pieces == 1 ? unit : unit / work->pieces, piece = unit - of_rows * work->pieces;
     if (of_rows << (5 - work->log_lanes) >= task->rows) return 0;
@@ -88,7 +89,7 @@ TALLY_FN within_t values_within(const work_t *work, const task_t *task, int64_t 
 }
 TALLY_FN int32_t all_of(const task_t *task) {
     (void)task;
-    return 1; /* one value or another: all are of one row */
+    return 1; /* bit 0 stands for all values: they are of one row */
 }
 TALLY_FN int32_t there_of(const work_t *work, const task_t *task, int64_t k, int32_t s) {
     const within_t within = values_within(work, task, k, s);
@@ -97,7 +98,7 @@ TALLY_FN int32_t there_of(const work_t *work, const task_t *task, int64_t k, int
 
 /* ---- reading ---- */
 
-/* What stands beside the values of a row, of x and of y: a sum with it keeps its value and its sign. */
+/* What replaces values of other rows, in x and in y: adding it changes neither the value nor the sign of a sum. */
 TALLY_FN TALLY_T filler(int32_t is_second) { return from_bits((TALLY_K)(is_second ? 0 : TALLY_K_LOW)); }
 TALLY_FN tally_quad quad_of_fillers(int32_t is_second) {
     part_t part;
@@ -107,7 +108,7 @@ TALLY_FN tally_quad quad_of_fillers(int32_t is_second) {
     __builtin_memcpy(&quad, &part, sizeof quad);
     return quad;
 }
-/* Some of a part one by one. */
+/* Reads a part of which some values are the row's, one by one. */
 TALLY_RARE tally_quad read_within(const char *at, within_t within, int32_t is_second) {
     part_t part;
     tally_quad quad = quad_of_fillers(is_second);
@@ -117,7 +118,7 @@ TALLY_RARE tally_quad read_within(const char *at, within_t within, int32_t is_se
     __builtin_memcpy(&quad, &part, sizeof quad);
     return quad;
 }
-/* Without what a part has of other rows. */
+/* Replaces the values of a part that are of other rows. */
 TALLY_FN tally_quad keep_within(tally_quad quad, within_t within, int32_t is_second) {
     part_t part;
     __builtin_memcpy(&part, &quad, sizeof part);
@@ -131,20 +132,20 @@ TALLY_FN tally_quad keep_within(tally_quad quad, within_t within, int32_t is_sec
 TALLY_FN int32_t has_end(const task_t *task, int64_t k) {
     return k == 0 || k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts;
 }
-/* And one that is not the array's alone: it cannot be read as a whole. */
+/* Whether it has one that reaches beyond the array, and so cannot be read as a whole. */
 TALLY_FN int32_t has_edge(const work_t *work, const task_t *task, int64_t k) {
     const int64_t row = task->first + task->slot;
     return (row == 0 && k == 0 && work->before > 0) ||
            (row == work->rows - 1 && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&
             (task->before + work->length) % TALLY_PART != 0);
 }
-/* How many parts of the share from part k on the lane has. */
+/* How many parts the lane has of the share from part k on. */
 TALLY_FN int32_t count_parts(const work_t *work, const task_t *task, int64_t k) {
     const int64_t left = task->until - k - task->lane, all = (left + task->lanes - 1) >> work->log_lanes;
     return left <= 0 ? 0 : all < TALLY_DEVICE_STRIPES ? (int32_t)all : TALLY_DEVICE_STRIPES;
 }
-/* The lane's `count` parts from part k on, every task->lanes'th; all lanes of the warp have `whole` at least. Loads are
- * on their way all at once. */
+/* Reads the lane's `count` parts: k, k + task->lanes, ... Every lane of the warp has at least `whole` parts; their
+ * loads are in flight together. */
 TALLY_FN void read_parts(const work_t *work, const task_t *task, int64_t k, int32_t is_second, int32_t count,
                          int32_t whole, share_t *share) {
     const char *const at = (is_second ? work->y : work->x) + 16 * (task->at + k + task->lane);

@@ -1,10 +1,11 @@
-/* Rows of at most 8 values. Each thread has TALLY_ACROSS rows, neighbours in memory where rows lie across others. */
+/* Rows of at most 8 values. Each thread has TALLY_ACROSS rows; where rows lie across others, their values are
+ * neighbours in memory. */
 #ifndef TALLY_SHORT_ROWS_H
 #define TALLY_SHORT_ROWS_H
 
 #ifndef TALLY_SHORT_ROWS_SHARED_H
 #define TALLY_SHORT_ROWS_SHARED_H
-enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL values, and values of a row */
+enum { TALLY_SHORT_COLUMNS = 8 }; /* columns of a leaf of at most TALLY_DEVICE_SMALL values; most values of a row */
 #endif
 #define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
 #include "rows/vector.h"
@@ -12,9 +13,9 @@ enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL val
 
 typedef struct short_rows_t {
     vector_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
-    int64_t first, count;                                    /* the number of the first, and how many there are */
+    int64_t first, count;                                    /* the thread's first row, and how many it has */
 } short_rows_t;
-/* One of them. */
+/* One of these rows. */
 typedef struct row_t {
     TALLY_T x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS];
     int64_t row; /* its number; -1: there is none */
@@ -24,8 +25,8 @@ TALLY_FN int64_t begin_of_row(const tally_rows_work *work, int64_t row) {
     return work->outer == 1 ? row : tally_begin_of_row(row, work->length, work->inner);
 }
 
-/* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be
- * read at once. */
+/* Reads value m of each of the thread's rows, from `row` on. is_whole: these TALLY_ACROSS values can be read at once.
+ */
 TALLY_FN vector_t read_vector_of_rows(const tally_rows_work *work, const tally_source *from, int64_t row, int64_t rows,
                                       int64_t m, int32_t is_whole) {
     vector_t vector = no_values();
@@ -52,7 +53,7 @@ TALLY_FN short_rows_t read_short_rows(const tally_rows_work *work) {
     }
     return rows;
 }
-/* Row v of them. */
+/* Row v of the thread. */
 TALLY_FN row_t row_of(const short_rows_t *rows, int32_t v) {
     row_t row;
     row.row = v < rows->count ? rows->first + v : -1;

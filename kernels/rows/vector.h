@@ -1,5 +1,5 @@
-/* Values of results that lie side by side, TALLY_ACROSS of them, 4 to 16 bytes. They stay the words they are read as:
- * a compiler gives each value of a narrow type a register. */
+/* A vector: TALLY_ACROSS values that lie side by side, each of another result, 4 to 16 bytes. It is kept in the words
+ * that were read, as a compiler would give each value of a narrow type a register. */
 #ifndef TALLY_VECTOR_H
 #define TALLY_VECTOR_H
 
@@ -28,7 +28,7 @@ TALLY_FN TALLY_T value_in(const vector_t *vector, int32_t v) {
 #endif
     return value;
 }
-/* Value v, which is 0 so far. */
+/* Sets value v, which has been 0. */
 TALLY_FN void put_value(vector_t *vector, int32_t v, TALLY_T value) {
 #if TALLY_BYTES <= 2
     TALLY_B bits;
@@ -38,7 +38,7 @@ TALLY_FN void put_value(vector_t *vector, int32_t v, TALLY_T value) {
     __builtin_memcpy(vector->w + v * TALLY_BYTES / 4, &value, sizeof value);
 #endif
 }
-/* The same, whatever it is so far. */
+/* Sets value v, whatever it has been. */
 TALLY_FN void replace_value(vector_t *vector, int32_t v, TALLY_T value) {
 #if TALLY_BYTES <= 2
     vector->w[v * TALLY_BYTES / 4] &= ~((uint32_t)(TALLY_B)-1 << 8 * (v * TALLY_BYTES % 4));
@@ -57,7 +57,7 @@ TALLY_FN vector_t vector_of(TALLY_T value) {
     return vector;
 }
 
-/* From an address that is a multiple of their bytes, in shared memory if they are 16. */
+/* Reads a vector from an address that is a multiple of its bytes; one of 16 bytes is in shared memory. */
 TALLY_FN vector_t take_vector(const char *p) {
     vector_t vector;
     if (vector_bytes == 16) {
@@ -70,7 +70,7 @@ TALLY_FN vector_t take_vector(const char *p) {
         vector.w[0] = *(const uint32_t *)(const void *)p;
     return vector;
 }
-/* The same in global memory. */
+/* The same, from global memory. */
 TALLY_FN vector_t read_whole_vector(const char *p) {
     vector_t vector;
     if (vector_bytes < 16) return take_vector(p);

@@ -1,7 +1,7 @@
-/* Sums of doubles as three doubles, and a bound of what these have dropped. Each addition keeps its rounding error for
- * the next part (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005; the error by Knuth's two-sum). The last
- * part most often drops nothing, and else less than 2^-150 or so of the largest partial sum. A result that is the same
- * at both ends of that interval is certain. */
+/* A sum of doubles as three doubles, and a bound for what these have dropped. Each addition passes its rounding error
+ * to the next part (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005; the error by Knuth's two-sum). The
+ * last part usually drops nothing, and otherwise less than about 2^-150 of the largest partial sum. The true sum lies
+ * in the interval that the bound gives: a result that is the same at both ends is certain. */
 #ifndef TALLY_BOUNDED_H
 #define TALLY_BOUNDED_H
 
@@ -10,7 +10,7 @@
 
 typedef struct tally_bounded {
     double p[3];
-    double lost; /* at least the magnitude of all that was dropped; a NaN where additions have overflown */
+    double lost; /* at least the magnitude of all that was dropped; a NaN if an addition overflowed */
 } tally_bounded;
 
 TALLY_FN void tally_bounded_put(tally_bounded *a, double term) {
@@ -31,8 +31,8 @@ TALLY_FN void tally_bounded_join(tally_bounded *a, const tally_bounded *b) {
     for (int32_t k = 0; k < 3; k++) tally_bounded_put(a, b->p[k]);
     a->lost += b->lost;
 }
-/* The rounded sum and what is left of it, rounded to odd (sums/parts.h): of the middle of the interval, or of what lies
- * beyond its lower (-1) or upper end (1). */
+/* The rounded sum and its remainder, rounded to odd (sums/parts.h), in the middle of the interval (end 0), or just
+ * beyond its lower (-1) or upper (1) end. */
 TALLY_FN tally_pair tally_bounded_pair(const tally_bounded *a, int32_t end) {
     const double last = a->p[2] < 0 ? -a->p[2] : a->p[2], beyond = a->lost == 0 ? 0 : 2 * a->lost + last * 0x1p-51;
     return tally_three_sum(a->p[0], a->p[1], end == 0 ? a->p[2] : end < 0 ? a->p[2] - beyond : a->p[2] + beyond);

@@ -1,15 +1,14 @@
-/* Exact sums of doubles as a few doubles: each addition keeps its rounding error for the next part (Ogita, Rump and
- * Oishi, "Accurate sum and dot product", 2005; the error by Knuth's two-sum), and what the last part drops is noticed.
- * If nothing was noticed, the sum of the parts is exact, as it is for segments of ordinary data. Others are summed
+/* Exact sums of doubles as a few doubles. Each addition passes its rounding error to the next part (Ogita, Rump and
+ * Oishi, "Accurate sum and dot product", 2005; the error by Knuth's two-sum). What the last part drops is noted. If
+ * nothing was dropped, the sum of the parts is exact: so it is for segments of ordinary data. Other segments are added
  * another way. */
 #ifndef TALLY_EXPANSION_H
 #define TALLY_EXPANSION_H
 
 #include "sums/parts.h"
 
-/* Two parts hold what sums of values of up to 32 bits, and of their products, take as a rule; three those of f64. */
-/* What is lost: bits. Of an infinity or a NaN that was added, not of an overflow, anchored sums tell
- * (shared/anchored.h). */
+/* Usually two parts are enough for sums of values of up to 32 bits and of their products, and three for f64. */
+/* What was lost, as bits. Anchored sums (shared/anchored.h) tell an added infinity or NaN from an overflow. */
 enum { TALLY_LOST_DIGITS = 1, TALLY_LOST_INFINITY = 2, TALLY_LOST_NAN = 4 };
 typedef struct tally_expansion2 {
     double p[2];
@@ -20,8 +19,8 @@ typedef struct tally_expansion3 {
     int32_t lost;
 } tally_expansion3;
 
-/* The first part is the sum as doubles add it up, so that it is an infinity or a NaN where the sum is; others are not.
- * -0 adds nothing, and stays where nothing but -0 is added. */
+/* The first part is the sum in double arithmetic, so it is infinite or a NaN if the sum is; the other parts never are.
+ * A sum begins as -0, which adds nothing, and stays -0 if only -0 is added. */
 #define TALLY_EXPANSION(type, parts)                                          \
     TALLY_FN type TALLY_PASTE(type, _of)(double term) {                       \
         type a;                                                               \
@@ -50,7 +49,7 @@ typedef struct tally_expansion3 {
 TALLY_EXPANSION(tally_expansion2, 2)
 TALLY_EXPANSION(tally_expansion3, 3)
 
-/* The rounded sum and what is left of it, as sums/parts.h takes them. */
+/* The rounded sum and its remainder, as sums/parts.h takes them. */
 TALLY_FN tally_pair tally_expansion2_total(tally_expansion2 a) { return tally_two_sum(a.p[0], a.p[1]); }
 TALLY_FN tally_pair tally_expansion3_total(tally_expansion3 a) { return tally_three_sum(a.p[0], a.p[1], a.p[2]); }
 

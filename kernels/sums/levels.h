@@ -1,6 +1,6 @@
 /* Levels: exact sums in registers (docs/exact.md). Level k adds terms to an accumulator anchored at 1.5 * 2^(unit +
- * 52), so that what is added is rounded to a multiple of 2^unit; the rest, which is exact, goes to the next level, and
- * the last level's unit leaves no rest. And digits: sums of terms that no few levels hold. */
+ * 52), which rounds each term to a multiple of 2^unit. The remainder is exact and goes to the next level; the last
+ * level's unit leaves no remainder. Digits: sums of terms for which a few levels are not enough. */
 #ifndef TALLY_LEVELS_H
 #define TALLY_LEVELS_H
 
@@ -12,7 +12,7 @@
 
 enum {
     TALLY_DEVICE_LEVELS = 4,
-    TALLY_FLUSH_LEAVES = 2048 /* a leaf moves an accumulator by 2^51 units at most, a count takes 2^63 */
+    TALLY_FLUSH_LEAVES = 2048 /* a leaf moves an accumulator by at most 2^51 units; a count holds 2^63 */
 };
 
 typedef struct tally_levels {
@@ -26,7 +26,8 @@ TALLY_FN void tally_no_levels(tally_levels *a) {
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++) a->unit[k] = 0, a->units[k] = 0;
 }
-/* Plans levels for terms below 2^high, multiples of 2^unit; nothing may be counted. 0: there are none. */
+/* Plans levels for terms that are below 2^high and multiples of 2^unit. The counts must be empty. 0: no levels hold
+ * them. */
 TALLY_FN int32_t tally_choose_levels(tally_levels *a, int32_t high, int32_t unit, int32_t additions, int32_t parts) {
     a->count = tally_plan_levels(a->unit, TALLY_DEVICE_LEVELS, high, unit, additions, parts);
     return a->count;
@@ -45,7 +46,7 @@ TALLY_FN void tally_put_term(double *at, double rest, const int32_t from, const 
     }
     at[count - 1] = at[count - 1] + rest;
 }
-/* Units by which an accumulator has moved away from its anchor. */
+/* How many units an accumulator has moved from its anchor. */
 TALLY_FN int64_t tally_moved(double at, int32_t unit) {
     return tally_apart(tally_bits_f64(at), tally_bits_f64(tally_anchor(unit)));
 }
@@ -54,7 +55,7 @@ TALLY_FN void tally_end_levels(tally_levels *a, const double *at, const int32_t 
     for (int32_t k = 0; k < count; k++) a->units[k] += tally_moved(at[k], a->unit[k]);
 }
 
-/* Adds v * 2^offset to limbs that others add to at the same time; as tally_deposit does. */
+/* As tally_deposit: adds v * 2^offset, to limbs to which others add at the same time. */
 TALLY_FN void tally_deposit_shared(int64_t *limbs, int64_t v, int32_t offset) {
     int32_t i = offset >> 5, s = offset & 31;
     uint64_t low = (uint64_t)v << s;
@@ -69,8 +70,8 @@ TALLY_FN int64_t tally_warp_sum(int64_t v) {
     return v;
 }
 
-/* What all lanes have counted of one level goes to the limbs; the sum may need more than 64 bits. Three limbs take it,
- * the last with its sign, as tally_deposit does: a fourth, for the sign alone, there need not be. */
+/* Adds to the limbs what all lanes have counted at one level. The sum may need more than 64 bits. It goes to three
+ * limbs, the last with its sign, as in tally_deposit: a fourth limb for the sign alone need not exist. */
 TALLY_LONG void tally_flush_level(int64_t units, int64_t *limbs, int32_t offset) {
     const int64_t low = tally_warp_sum(units & 0xffffffff), high = tally_warp_sum(units >> 32);
     const tally_i128 total = (((tally_i128)high * 4294967296) + low) * ((int64_t)1 << (offset & 31));
@@ -88,8 +89,8 @@ TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin
     }
 }
 
-/* Adds d * 2^unit to the limbs of a number; those below the lowest bit that any value has are zeros. Others may add to
- * it at the same time. */
+/* Adds d * 2^offset to the limbs of a number, to which others may add at the same time. Bits of d below the number's
+ * lowest bit are zeros. */
 TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
     if (d == 0) return;
     d = tally_from_origin(d, &offset);
@@ -98,7 +99,7 @@ TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
 
 /* ---- digits ---- */
 
-/* What an infinite or NaN term is evidence of, a bit for each kind; and a finite one. */
+/* The evidence of an infinite or NaN term, a bit for each kind; and that of a finite one. */
 TALLY_FN int32_t tally_special_evidence(double x) {
     return 1 << TALLY_OTHER | (!(x < 0)) << TALLY_PLUS_INFINITY | (!(x > 0)) << TALLY_MINUS_INFINITY;
 }
@@ -106,8 +107,8 @@ TALLY_FN int32_t tally_finite_evidence(int32_t is_zero, int32_t is_negative) {
     return 1 << (is_zero && is_negative ? TALLY_MINUS_ZERO : TALLY_OTHER);
 }
 
-/* Digit d counts units of 2^(origin + 16 d) and is digits[d * columns]: there are so many numbers side by side. Adds
- * m * 2^(origin + offset), which has at most `parts` digits, up to 5. */
+/* Adds m * 2^(origin + offset), which has at most `parts` digits (up to 5). Digit d counts units of 2^(origin + 16 d)
+ * and is digits[d * columns]: `columns` numbers lie side by side. */
 TALLY_FN void tally_scatter(int32_t *digits, const int32_t columns, uint64_t m, int32_t is_negative, int32_t offset,
                             const int32_t parts) {
     int32_t *at = digits + (offset >> 4) * columns, sign = -is_negative;

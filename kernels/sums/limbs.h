@@ -2,11 +2,11 @@
  *
  * Radix 2^32 in 64-bit limbs (Kulisch's long accumulator in the carry-save form of Neal, "Fast exact summation using
  * small and large superaccumulators", 2015): limb i counts units of 2^(origin + 32 i), and the upper half of each word
- * takes carries. So adding is integer addition without carries, for 2^31 deposits in a row. A *settled* number has its
- * carries done: limbs 0 to count - 2 lie in [0, 2^32), the last one has the sign. Settled numbers are equal exactly
- * when their words are.
+ * takes carries. So adding is integer addition without carries, for 2^31 deposits in a row. In a *settled* number the
+ * carries have been propagated: limbs 0 to count - 2 lie in [0, 2^32), and the last limb has the sign. Settled numbers
+ * are equal exactly when their words are equal.
  *
- * In front of the limbs stand four words of evidence on what limbs cannot hold; they too merge by addition. */
+ * Before the limbs are four words of evidence, which count what limbs cannot hold; they merge by addition, too. */
 #ifndef TALLY_LIMBS_H
 #define TALLY_LIMBS_H
 
@@ -15,7 +15,7 @@
 TALLY_EXTENSION typedef __int128 tally_i128;
 TALLY_EXTENSION typedef unsigned __int128 tally_u128;
 
-/* What is added up: values, their magnitudes, or products of two. */
+/* What a sum adds: values, their magnitudes, or products of two values. */
 #define TALLY_TERM_VALUE 0
 #define TALLY_TERM_MAGNITUDE 1
 #define TALLY_TERM_PRODUCT 2
@@ -23,14 +23,15 @@ TALLY_EXTENSION typedef unsigned __int128 tally_u128;
 
 enum {
     TALLY_PLUS_INFINITY,  /* +inf was seen, or a NaN */
-    TALLY_MINUS_INFINITY, /* -inf was seen, or a NaN: both together are a NaN, as inf - inf is */
+    TALLY_MINUS_INFINITY, /* -inf was seen, or a NaN: both together give a NaN, like inf - inf */
     TALLY_MINUS_ZERO,     /* -0 was seen */
     TALLY_OTHER,          /* anything else was seen */
     TALLY_EVIDENCE
 };
 
-/* Where the numbers lie: the lowest exponent of a type's values or products, rounded down to a multiple of 32, and
- * enough limbs for 2^57 of the largest. The origin of products is twice that of values. Integers begin at 0. */
+/* The extents of numbers: the origin is the lowest exponent of a type's values or products, rounded down to a multiple
+ * of 32, and there are enough limbs for 2^57 of the largest value. The origin of products is twice that of values. The
+ * origin of integers is 0. */
 #define TALLY_SMALL_ORIGIN (-160) /* f16, bf16, f32 */
 #define TALLY_SMALL_LIMBS 11
 #define TALLY_SMALL_PRODUCT_LIMBS 20
@@ -45,10 +46,10 @@ typedef struct tally_number {
     int32_t origin; /* exponent of the lowest bit */
 } tally_number;
 
-/* Adds v * 2^(origin + offset). Touches limbs offset / 32 to offset / 32 + 2, each by less than 2^32: all three are
- * there where 2^offset is no more than the largest term (2^127 is in limb 8 of the 11 of a small number). So a count is
- * deposited whole: of one cut in two, the upper half would have its sign in limb offset / 32 + 3, which there need not
- * be. */
+/* Adds v * 2^(origin + offset). Changes limbs offset / 32 to offset / 32 + 2, each by less than 2^32. All three exist
+ * if 2^offset is no more than the largest term (2^127 is in limb 8 of the 11 of a small number). So a count is
+ * deposited as a whole: if it were divided in two, the sign of its upper half would go to limb offset / 32 + 3, which
+ * need not exist. */
 TALLY_FN void tally_deposit(int64_t *limbs, int64_t v, int32_t offset) {
     int32_t i = offset >> 5, s = offset & 31;
     uint64_t low = (uint64_t)v << s;
@@ -57,17 +58,17 @@ TALLY_FN void tally_deposit(int64_t *limbs, int64_t v, int32_t offset) {
     limbs[i + 2] += (v >> 32) >> (32 - s);
 }
 
-/* d * 2^*offset, whose digits below 2^0 are zeros, counted from there on if *offset is below 0. */
+/* Where *offset is negative: shifts d, whose bits below 2^0 are zeros, and sets *offset to 0. */
 TALLY_FN int64_t tally_from_origin(int64_t d, int32_t *offset) {
     const int32_t below = *offset < 0 ? -*offset : 0;
     *offset += below;
     return below > 63 ? 0 : d >> below;
 }
 
-/* a + b, wrapping: numbers of values never get there, but what a loaded state claims may. */
+/* a + b, wrapping: counts of real values never overflow, but the count that a loaded state claims may. */
 TALLY_FN int64_t tally_plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 
-/* Does the carries of limbs that hold a number. */
+/* Propagates carries. */
 TALLY_FN void tally_carry(int64_t *limbs, int32_t count) {
     int64_t carry = 0;
     TALLY_ROLLED
@@ -79,8 +80,8 @@ TALLY_FN void tally_carry(int64_t *limbs, int32_t count) {
     limbs[count - 1] = tally_plus(limbs[count - 1], carry);
 }
 
-/* Settles evidence and limbs: afterwards the words depend on nothing but the values that were added. Infinities leave
- * no finite part, and a zero's sign counts only when nothing else was seen. */
+/* Settles evidence and limbs: afterwards the words depend only on the values that were added. After an infinity the
+ * finite part is cleared, and the sign of zeros counts only if nothing else was seen. */
 TALLY_FN void tally_settle(int64_t *words, int32_t count) {
     int64_t *limbs = words + TALLY_EVIDENCE;
     TALLY_ROLLED
@@ -115,8 +116,8 @@ TALLY_FN double tally_scale(double x, int32_t power) { /* by 2^power; the caller
 }
 TALLY_FN int tally_is_finite(double x) { return x - x == 0; }
 
-/* Evidence of a term that is zero, infinite or NaN; the term may be a product that has lost its digits, not its class.
- */
+/* Adds the evidence of a term that is zero, infinite or a NaN. The term may be a rounded product: rounding keeps its
+ * class. */
 TALLY_FN void tally_witness(int64_t *words, double x) {
     if (tally_is_finite(x))
         words[x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
@@ -129,7 +130,7 @@ TALLY_FN void tally_witness(int64_t *words, double x) {
 TALLY_FN void tally_add_value(int64_t *words, int32_t origin, double x) {
     int32_t offset = tally_exponent(x) - origin, below = offset < 0 ? -offset : 0;
     tally_witness(words, x);
-    /* A value of a narrow type ends in zeros as a double, so nothing lies below the origin. */
+    /* As a double, a value of a narrow type ends in zeros, so no bit is below the origin. */
     if (tally_is_finite(x) && x != 0)
         tally_deposit(words + TALLY_EVIDENCE, tally_significand(x) >> below, offset + below);
 }

@@ -1,9 +1,9 @@
-/* Results from sums in few parts: the exact sum is the sum of up to three doubles, and the result follows by a fixed
- * sequence of error-free operations, which vector lanes and GPU threads can afford for every segment.
+/* Results of sums in a few parts: the exact sum is the sum of up to three doubles. A fixed sequence of error-free
+ * operations gives the result, cheap enough for vector lanes and GPU threads to run it for every segment.
  *
  * Knuth's two-sum and Dekker's product keep what rounding drops; rounding to odd keeps it visible in the last bit
  * (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
- * Where a quotient or a root lies too close to a tie to tell, `sure` is 0 and the caller takes sums/window.h.
+ * Where a quotient or a root is too close to a tie, `sure` is 0 and the caller uses sums/window.h.
  * docs/exact.md has the arguments. */
 #ifndef TALLY_PARTS_H
 #define TALLY_PARTS_H
@@ -42,12 +42,12 @@ TALLY_FN tally_pair tally_two_product(double a, double b) {
 /* high + low rounded to odd: to the neighbour whose last bit is 1 unless it is exact. */
 TALLY_FN double tally_to_odd(tally_pair p) {
     int64_t bits = tally_bits_f64(p.high);
-    int64_t away = (bits ^ tally_bits_f64(p.low)) >> 63 | 1; /* by signs: of truths vector code would have bytes */
+    int64_t away = (bits ^ tally_bits_f64(p.low)) >> 63 | 1; /* from signs: comparisons become bytes in vector code */
     bits += p.low != 0 && (bits & 1) == 0 ? away : 0;
     return tally_from_bits_f64(bits);
 }
 
-/* a + b + c, in order of size or cancelling: the rounded sum and what is left of it, itself rounded to odd. */
+/* a + b + c, in order of size or cancelling: the rounded sum, and the remainder rounded to odd. */
 TALLY_FN tally_pair tally_three_sum(double a, double b, double c) {
     tally_pair low = tally_two_sum(b, c), high = tally_two_sum(a, low.high);
     double rest = tally_to_odd(tally_two_sum(high.low, low.low));
@@ -62,21 +62,21 @@ TALLY_FN tally_pair tally_four_sum(double a, double b, double c, double d) {
     return tally_three_sum(first.high, first.low, tally_to_odd(tally_two_sum(middle.low, lower.low)));
 }
 
-/* The sum of digits in [-step / 2, step / 2), of which a is the first that is not 0: a, b, c and d in units of step^3,
- * step^2, step and 1, and a quarter of a unit for the digits below d. `left` is the first of those that is not 0, or 0.
- * Those who call it walk over the digits in loops of their own: exact_segments/prefix.h over a few in registers,
- * unrolled, rows/block_sums.h over any number in shared memory. */
+/* The sum of digits in [-step / 2, step / 2): a, the first that is not 0, and b, c and d after it, in units of step^3,
+ * step^2, step and 1. The digits below d count as a quarter of a unit, with the sign of `left`, the first of these that
+ * is not 0 (0: there is none). Callers loop over the digits themselves: exact_segments/prefix.h over a few in
+ * registers, unrolled; rows/block_sums.h over any number in shared memory. */
 TALLY_FN tally_pair tally_sum_of_digits(double a, double b, double c, double d, double left, const double step) {
     d += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
     return tally_four_sum(a * (step * step * step), b * (step * step), c * step, d);
 }
 
-/* A value that is known to be rounded to nearest as f64, or to odd, to a narrower format; whether it lies next to no
- * tie there. */
+/* Rounds a value, which is already rounded to f64 (to nearest or to odd), to a narrower format. Gives whether the value
+ * is not next to a tie of that format. */
 TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
     const double size = *value < 0 ? -*value : *value, infinity = tally_power_of_two(format.infinite);
     int32_t unit = (int32_t)(tally_bits_f64(size) >> 52) - 1023 - format.digits + 1;
-    if (size == 0 || !(size < 2 * infinity)) return 1; /* or narrowing makes an infinity, or leaves a NaN */
+    if (size == 0 || !(size < 2 * infinity)) return 1; /* narrowing gives 0, an infinity or a NaN */
     unit = unit < format.least ? format.least : unit;
     const double anchor = tally_anchor(unit);
     const double rounded = (size + anchor) - anchor, away = size - rounded;
@@ -87,18 +87,18 @@ TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
 
 /* A rounded result, and whether it is certain. */
 typedef struct tally_rounded {
-    double value; /* rounded to the format wanted, f32 or f64 */
+    double value; /* rounded to the wanted format, f32 or f64 */
     int32_t sure;
-    double rest; /* where that is f64: what the true value is more, right in its sign, or a NaN if that is not known */
+    double rest; /* for f64: true value minus rounded value. Its sign is right; a NaN if it is not known */
 } tally_rounded;
-/* What q + c is more than its rounded sum, where c is right to `slack`. */
+/* q + c minus its rounded sum, where c has an error of at most `slack`. */
 TALLY_FN double tally_rest(double q, double c, double slack) {
     const double rest = tally_two_sum(q, c).low;
     return (rest < 0 ? -rest : rest) > slack ? rest : tally_nan_f64();
 }
 
-/* Where products and quotients of such numbers neither overflow nor lose digits. Zero is not in it: its sign takes
- * another look. */
+/* Whether x is in a range where products and quotients neither overflow nor lose digits. Zero is not: its sign needs
+ * other code. */
 TALLY_FN int32_t tally_in_reach(double x) {
     int64_t exponent = tally_bits_f64(x) >> 52 & 0x7ff;
     return exponent > 1023 - 400 && exponent < 1023 + 400;
@@ -110,7 +110,7 @@ TALLY_FN tally_rounded tally_nearest(tally_pair p, int32_t is_f64) {
     q.rest = p.low;
     return q;
 }
-/* q + c as f64, where c is right to 2^-48 of itself and `error`. */
+/* q + c rounded to f64, where c has an error of at most 2^-48 of itself plus `error`. */
 TALLY_FN tally_rounded tally_corrected_within(double q, double c, double error) {
     tally_rounded rounded;
     double slack = (c < 0 ? -c : c) * 0x1p-47;
@@ -121,8 +121,8 @@ TALLY_FN tally_rounded tally_corrected_within(double q, double c, double error) 
     return rounded;
 }
 TALLY_FN tally_rounded tally_corrected(double q, double c) { return tally_corrected_within(q, c, 0); }
-/* As f32, what lies within half of `slack` from q, when slack is four units of q's last place or more: then rounding q
- * - slack and q + slack to f64 first crosses nothing. */
+/* Rounds to f32 a value that is within slack / 2 of q. slack is at least four units in q's last place, so that rounding
+ * q - slack and q + slack to f64 first keeps the value between them. */
 TALLY_FN tally_rounded tally_around(double q, double slack) {
     tally_rounded rounded;
     rounded.value = (double)(float)(q - slack);
@@ -132,8 +132,8 @@ TALLY_FN tally_rounded tally_around(double q, double slack) {
 }
 TALLY_FN double tally_four_units(double q) { return (q < 0 ? -q : q) * 0x1p-50; }
 
-/* What follows takes sums that lie within `error` of the pair; 0: the pair is exact. Whether that leaves them a sign:
- */
+/* The functions below take sums that lie within `error` of the pair (0: the pair is exact). Whether the sign of such a
+ * sum is certain: */
 TALLY_FN int32_t tally_has_sign(tally_pair p, double error) {
     return error == 0 || (p.high < 0 ? -p.high : p.high) > 4 * error;
 }
@@ -149,7 +149,7 @@ TALLY_FN tally_rounded tally_rounded_mean_within(tally_pair sum, double error, d
     double q = sum.high / n;
     tally_pair product = tally_two_product(q, n);
     tally_rounded rounded;
-    int32_t exact; /* many a sum over a power of two is a tie, which only an exact quotient can tell */
+    int32_t exact; /* the quotient is exact: a sum over a power of two is often a tie, which only this decides */
     if (is_f64) {
         tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
         double c = rest.high / n;
@@ -169,7 +169,7 @@ TALLY_FN tally_rounded tally_rounded_mean_within(tally_pair sum, double error, d
 TALLY_FN tally_rounded tally_rounded_mean(tally_pair sum, double n, int32_t is_f64) {
     return tally_rounded_mean_within(sum, 0, n, is_f64);
 }
-/* The root of a sum that is positive. `relative`: its error, as a share of it. */
+/* The root of a positive sum. `relative`: the sum's error as a share of the sum. */
 TALLY_FN tally_rounded tally_rounded_root_within(tally_pair sum, double relative, int32_t is_f64) {
     const double q = tally_sqrt_f64(sum.high), error = relative == 0 ? 0 : relative * q;
     tally_rounded rounded;
@@ -185,14 +185,14 @@ TALLY_FN tally_rounded tally_rounded_root_within(tally_pair sum, double relative
 TALLY_FN tally_rounded tally_rounded_root(tally_pair sum, int32_t is_f64) {
     return tally_rounded_root_within(sum, 0, is_f64);
 }
-/* The sum of squared deviations over n - ddof: (n squares - sum^2) / (n (n - ddof)), n below 2^20. `relative`: what the
- * errors of both sums make of n squares - sum^2, as a share of n squares. */
+/* The sum of squared deviations over n - ddof: (n squares - sum^2) / (n (n - ddof)), for n below 2^20. `relative`: the
+ * error that both sums cause in n squares - sum^2, as a share of n squares. */
 TALLY_FN tally_rounded tally_rounded_spread_within(tally_pair sum, tally_pair squares, double relative, double n,
                                                    double ddof, int32_t root, int32_t is_f64) {
     tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high);
     tally_pair d = tally_two_sum(a.high, -b.high);
     tally_pair lows = tally_two_sum(a.low, -b.low), below = tally_two_sum(d.low, lows.high);
-    /* Where much cancels, what is left is not small beside d: it is made a pair again. */
+    /* Where much cancels, the remainder is not small beside d: make a pair again. */
     tally_pair left = tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
     double divisor = n * (n - ddof);
     double slack = (a.high + b.high) * (0x1p-98 + relative) / divisor;
@@ -217,12 +217,12 @@ TALLY_FN tally_rounded tally_rounded_spread_within(tally_pair sum, tally_pair sq
         rounded.value = exact ? r + c : r + (c - slack);
         rounded.sure = exact | (rounded.value == r + (c + slack));
         rounded.rest = exact ? tally_two_sum(r, c).low : tally_rest(r, c, slack);
-        /* Over two values it is half of what they differ by: r, or further away than 2^-57 of it if their sum is exact.
-         */
+        /* The root of two values' spread is half their difference: it is r, or, if the sum is exact, further than
+         * 2^-57 r from r. */
         if ((root != 0) & (divisor == 4) & (n == 2) & (sum.low == 0) & (slack + (c < 0 ? -c : c) < r * 0x1p-60))
             rounded.value = r, rounded.sure = 1, rounded.rest = 0;
     } else {
-        /* Many a quotient is a tie, and many a root of two values' spread, which is half of what they differ by. */
+        /* A quotient is often a tie. So is the root of two values' spread, which is half their difference. */
         const double far = r * 268435457.0, root_of_25_bits = far - (far - r); /* 2^28 + 1 */
         const tally_pair back = tally_two_product(root ? root_of_25_bits * root_of_25_bits : q, divisor);
         rounded = tally_around(r, tally_four_units(r) + 2 * slack);
@@ -242,7 +242,7 @@ TALLY_FN tally_rounded tally_rounded_spread(tally_pair sum, tally_pair squares, 
 
 /* ---- a second look, where a result is not certain as f32 ---- */
 
-/* What is certain as f64, as f32: rounding twice is right unless the first has given a tie of the second. */
+/* Rounds a certain f64 to f32: rounding twice is right unless the f64 is a tie of f32. */
 TALLY_FN tally_rounded tally_as_f32(tally_rounded q) {
     const uint64_t bits = (uint64_t)tally_bits_f64(q.value);
     const int32_t exponent = (int32_t)(bits >> 52 & 0x7ff) - 1023;
@@ -250,8 +250,9 @@ TALLY_FN tally_rounded tally_as_f32(tally_rounded q) {
     q.value = (double)(float)q.value;
     return q;
 }
-/* The sum over n, where it is next to a tie of f32, or one: a tie is a number of 25 bits, n times it is exact, and so
- * is what the sum has more or less. Rounded to odd the tie with that rounds as the quotient does. */
+/* The sum over n, where the quotient is a tie of f32 or next to one. A tie has 25 bits, so n * tie is exact, and so is
+ * the difference of the sum and n * tie. The tie, rounded to odd by the sign of that difference, rounds to f32 as the
+ * quotient does. */
 TALLY_RARE tally_rounded tally_mean_by_tie(tally_pair sum, double n) {
     const double q = sum.high / n, far = q * 268435457.0, tie = far - (far - q); /* 2^28 + 1 */
     const tally_pair near = {tie, (sum.high - tie * n) + sum.low};

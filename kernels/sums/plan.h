@@ -12,9 +12,9 @@ enum {
     TALLY_LEVELS_LOWEST = -1074
 };
 
-/* The units of the levels that terms below 2^high, multiples of 2^unit, need, when at most 2^additions of them meet in
- * one accumulator. `parts`: how many parts of a term meet at the levels after the first. Gives their number, and makes
- * up `most` by empty ones; 0: there are not so many, or they are out of bounds. */
+/* Plans the units of levels for terms that are below 2^high and multiples of 2^unit, where one accumulator gets at most
+ * 2^additions of them. `parts`: how many parts of a term meet at the levels after the first. Gives the number of levels
+ * and fills up the units to `most` with empty levels; 0: more than `most` would be needed, or units out of bounds. */
 TALLY_FN int32_t tally_plan_levels(int32_t *units, int32_t most, int32_t high, int32_t unit, int32_t additions,
                                    int32_t parts) {
     int32_t bound = high, count = 0;
@@ -26,17 +26,17 @@ TALLY_FN int32_t tally_plan_levels(int32_t *units, int32_t most, int32_t high, i
             lowest = unit;
         }
         units[k] = lowest;
-        bound = lowest - 1; /* what is left of a term rounded to multiples of 2^lowest */
+        bound = lowest - 1; /* of the remainder of a term that was rounded to a multiple of 2^lowest */
     }
     return count;
 }
 
-/* The binades that `count` levels hold, where tally_plan_levels finds the room. */
+/* How many binades `count` levels hold, if tally_plan_levels finds units in bounds. */
 TALLY_FN int32_t tally_held(int32_t count, int32_t additions, int32_t parts) {
     return count * (TALLY_BINADE + 1 - additions) - 1 - (count - 1) * (parts - 1);
 }
-/* How many more binades the fewest levels that hold `range` binades would hold, at most `bound`; below 0: `most` levels
- * do not, or bound is. */
+/* How many binades more than `range` the fewest sufficient levels hold, at most `bound`. Negative: `most` levels do not
+ * hold `range` binades, or bound is negative. */
 TALLY_FN int32_t tally_slack(int32_t range, int32_t additions, int32_t parts, int32_t most, int32_t bound) {
     for (int32_t k = 1; k <= most; k++) {
         int32_t more = tally_held(k, additions, parts) - range;
@@ -45,7 +45,7 @@ TALLY_FN int32_t tally_slack(int32_t range, int32_t additions, int32_t parts, in
     return -1;
 }
 
-/* 1.5 * 2^(unit + 52): a double whose last bit is 2^unit, and stays so while less than 2^51 units are added. */
+/* 1.5 * 2^(unit + 52): a double whose last bit is 2^unit. It remains 2^unit while fewer than 2^51 units are added. */
 TALLY_FN double tally_anchor(int32_t unit) {
     return tally_from_bits_f64(tally_bits_f64(tally_power_of_two(unit + 52)) | (int64_t)1 << 51);
 }

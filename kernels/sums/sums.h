@@ -1,5 +1,5 @@
-/* Results made of exact sums, each the true value rounded once. Not a template: what they are sums of does not matter
- * here. */
+/* Results made of exact sums, each the true value rounded once. Not a template: it does not matter of what type the
+ * terms are. */
 #ifndef TALLY_SUMS_H
 #define TALLY_SUMS_H
 
@@ -21,7 +21,7 @@ TALLY_LONG double tally_sum_result(tally_number sum, uint64_t n, tally_format fo
     tally_open_window(&window, sum.words + TALLY_EVIDENCE, sum.count, sum.origin);
     if (n > 1) tally_divide(&window, n);
     result = tally_round(&window, format);
-    /* A sum that is 0 has the sign its values agree on; one that rounds to 0 has its own. */
+    /* A sum that is 0 is -0 if all its values are; a sum that rounds to 0 keeps its sign. */
     return result == 0 && !window.negative && sum.words[TALLY_MINUS_ZERO] && !sum.words[TALLY_OTHER] ? -0.0 : result;
 }
 

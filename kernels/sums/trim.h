@@ -1,12 +1,12 @@
-/* The few limbs of a superaccumulator that are not 0, as a number of their own: what one thread has to round is then
- * some ten words long instead of up to 138. For a warp; the limbs need not be settled. */
+/* The limbs of a superaccumulator that are not 0, as a number of their own: then one thread rounds some ten words
+ * instead of up to 138. For a warp; the limbs need not be settled. */
 #ifndef TALLY_TRIM_H
 #define TALLY_TRIM_H
 
 #include "device/device.h"
 #include "sums/limbs.h"
 
-/* The first limb that is not 0 and the one behind the last; both 0: there is none. */
+/* The first limb that is not 0, and the limb behind the last; both 0: all limbs are 0. */
 typedef struct tally_used_limbs {
     int32_t first, end;
 } tally_used_limbs;
@@ -18,11 +18,12 @@ TALLY_FN tally_used_limbs tally_find_limbs(const int64_t *limbs, int32_t count) 
         if (used.end == 0) used.first = i + 31 - __builtin_clz(here & (0 - here));
         used.end = i + 32 - __builtin_clz(here);
     }
-    tally_warp_barrier(); /* one lane writes them next, and votes order no memory */
+    tally_warp_barrier(); /* next, one lane writes the limbs, and votes do not order memory */
     return used;
 }
 
-/* Limbs `first` to `end` and room for carries, in place: the evidence moves up to them. For one thread. */
+/* Keeps limbs `first` to `end`, and limbs for carries, in place: the evidence moves in front of them. For one thread.
+ */
 TALLY_FN void tally_trim(tally_number *number, int64_t *words, int32_t first, int32_t end) {
     int32_t capacity = number->count - first, used = end > first ? end - first : 0;
     for (int32_t k = TALLY_EVIDENCE - 1; k >= 0; k--) words[first + k] = words[k];

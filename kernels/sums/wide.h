@@ -1,8 +1,8 @@
-/* Sums of integers without loss: numbers of 192 bits in two's complement, and the results they give. Not a template.
+/* Exact sums of integers: numbers of 192 bits in two's complement, and their results. Not a template.
  *
- * What is read as 64 bits is the lowest word: addition modulo 2^64 is all that many a sum needs, and the words above
- * say whether it was. Their text is plain 64-bit arithmetic, so that it can run in vector lanes, a short segment in
- * each. */
+ * The result as a 64-bit integer is the lowest word: most sums need only addition modulo 2^64, and the words above say
+ * whether that was enough. The code is plain 64-bit arithmetic, so that it can run in vector lanes, with a short
+ * segment in each lane. */
 #ifndef TALLY_WIDE_H
 #define TALLY_WIDE_H
 
@@ -21,9 +21,9 @@ TALLY_FN tally_wide tally_wide_of(int64_t value) {
     a.w1 = a.w2 = tally_sign_word(a.w0);
     return a;
 }
-/* The sum of up to 2^20 terms of 64 bits from their sum modulo 2^64 and the sum of their upper halves: what the lower
- * halves add up to is the difference, which is small. Signed terms have their upper halves counted from -2^31 on: so
- * they are never negative, and need no arithmetic shift, which vector units lack. */
+/* The sum of up to 2^20 terms of 64 bits, from their sum modulo 2^64 and the sum of their upper halves. The sum of the
+ * lower halves is the difference, which is small. The upper halves of signed terms count from -2^31 on, so they are
+ * never negative and need no arithmetic shift, which vector units lack. */
 #define TALLY_SIGN_BIT ((uint64_t)1 << 63)
 TALLY_FN uint64_t tally_upper_half(uint64_t term, int is_signed) {
     return (is_signed ? term ^ TALLY_SIGN_BIT : term) >> 32;
@@ -58,12 +58,12 @@ TALLY_FN tally_wide tally_wide_add(tally_wide a, tally_wide b) {
     return a;
 }
 
-/* Whether the lowest word alone, read as signed or unsigned, is the number. */
+/* Whether the number fits the lowest word, read as signed or unsigned. */
 TALLY_FN int tally_fits_word(tally_wide a, int is_signed) {
     uint64_t above = is_signed ? tally_sign_word(a.w0) : 0;
     return ((a.w1 ^ above) | (a.w2 ^ above)) == 0;
 }
-/* Whether an f64 holds it (and all between it and 0). */
+/* Whether an f64 holds the number, and every integer between it and 0. */
 TALLY_FN int tally_fits_double(tally_wide a) {
     return tally_fits_word(a, 1) & (a.w0 + ((uint64_t)1 << 53) <= (uint64_t)1 << 54);
 }
@@ -71,9 +71,9 @@ TALLY_FN int tally_count_fits_double(int64_t n) { return n <= (int64_t)1 << 53; 
 
 /* ---- results: the true value, rounded once ---- */
 
-/* a / b, or its root, as the nearest f64; 0 < b < 2^63. What most results are made of, without the windows of
- * sums/window.h: the quotient with at least 65 leading bits (126 for a root) as an integer m, and a sticky bit for the
- * rest. */
+/* a / b, or its root, rounded to the nearest f64; 0 < b < 2^63. Most results are made here, without the windows of
+ * sums/window.h: from the quotient's leading bits, at least 65 (126 for a root), as an integer m, and a sticky bit for
+ * the rest. */
 TALLY_LONG double tally_quotient(tally_u128 a, uint64_t b, int root) {
     tally_u128 m, rest;
     int32_t shift, power, cut;
@@ -108,7 +108,7 @@ TALLY_LONG double tally_quotient(tally_u128 a, uint64_t b, int root) {
     return tally_scale((double)bits, power + cut);
 }
 
-/* As limbs (sums/limbs.h), from 2^0 on. */
+/* The number as limbs (sums/limbs.h) with origin 0. */
 typedef struct tally_wide_words {
     int64_t words[TALLY_EVIDENCE + 6];
 } tally_wide_words;
@@ -154,8 +154,8 @@ TALLY_RARE double tally_wide_spread(tally_wide sum, tally_wide squares, int64_t 
     return tally_clean_f64(tally_spread_result(tally_number_of(sum, &space), tally_number_of(squares, &more_space), n,
                                                final, final->format));
 }
-/* A sum as final.as says, in 64 bits: an integer, the nearest one if it does not fit (then *flags says so), or a
- * double's bits. */
+/* The sum in 64 bits, as final.as says: an integer, or the bits of a double. If an integer does not fit, it is the
+ * nearest that does, and *flags says so. */
 TALLY_RARE uint64_t tally_wide_sum(tally_wide sum, int is_signed, const tally_final *final, int *flags) {
     if (final->as == TALLY_AS_FLOAT) return (uint64_t)tally_bits_f64(tally_wide_mean(sum, 1, final->format));
     if (final->as == TALLY_AS_U64) is_signed = 0;
@@ -165,12 +165,12 @@ TALLY_RARE uint64_t tally_wide_sum(tally_wide sum, int is_signed, const tally_fi
     return is_signed ? TALLY_SIGN_BIT - 1 : UINT64_MAX;
 }
 
-/* The variance where it is a quotient of two integers that an f64 holds: sum^2 <= n squares <= 2^53; or its root. */
+/* Whether the variance is a quotient of two integers that an f64 holds: sum^2 <= n squares <= 2^53. */
 TALLY_FN int tally_is_small_spread(tally_wide squares, int64_t n) {
     int is_short = ((squares.w0 >> 53 | squares.w1 | squares.w2) == 0) & (n <= 1 << 10);
     return is_short & (squares.w0 * (uint64_t)n <= (uint64_t)1 << 53);
 }
-/* A quotient of such integers is rounded twice on the way to its root, and corrected by what is left. */
+/* The root of a quotient of such integers: it is rounded twice, and then corrected by the remainder. */
 TALLY_FN tally_rounded tally_root_of_quotient(double a, double b) {
     double root = tally_sqrt_f64(a / b);
     tally_pair square = tally_two_product(root, root), back = tally_two_product(b, square.high);

@@ -1,10 +1,10 @@
 /* From an exact number to its rounded value: a window on its leading 225 bits or more, whole-number division and square
  * root of that window, and one rounding to nearest even.
  *
- * Each step keeps the number as floor and a sticky bit (is anything left below?). Floors of quotients and roots
- * compose: floor(floor(x / a) / b) = floor(x / (a b)), and floor(sqrt(floor(x))) = floor(sqrt(x)). So what is rounded
- * at the end is the true value's leading bits and the truth about the rest: the result is correctly rounded.
- * docs/exact.md has the argument in full. */
+ * Each step keeps the number as a floor and a sticky bit, which says whether anything is left below. Floors of
+ * quotients and roots compose: floor(floor(x / a) / b) = floor(x / (a b)), and floor(sqrt(floor(x))) = floor(sqrt(x)).
+ * So the last step rounds the leading bits of the true value, and knows whether there is a remainder: the result is
+ * correctly rounded. docs/exact.md has the argument in full. */
 #ifndef TALLY_WINDOW_H
 #define TALLY_WINDOW_H
 
@@ -27,8 +27,8 @@ TALLY_FN uint32_t tally_limb_word(const int64_t *limbs, int32_t count, int32_t i
     return (uint32_t)((i == count ? limbs[count - 1] >> 32 : limbs[count - 1] >> 63) & 0xffffffff);
 }
 
-/* The leading words of a settled number. A negative number is turned: its magnitude is the complement plus 1, and that
- * 1 reaches the window only when everything below is 0. */
+/* The leading words of a settled number. A negative number is negated: its magnitude is the complement plus 1, and that
+ * 1 reaches the window only if everything below is 0. */
 TALLY_LONG void tally_open_window(tally_window *a, const int64_t *limbs, int32_t count, int32_t origin) {
     int32_t top = count, low;
     uint32_t fill = limbs[count - 1] < 0 ? 0xffffffffu : 0, carry;
@@ -57,7 +57,7 @@ TALLY_FN int32_t tally_top_bit(const tally_window *a) {
     while (k >= 0 && a->word[k] == 0) k--;
     return k < 0 ? -1 : 32 * k + 31 - __builtin_clz(a->word[k]);
 }
-/* 64 bits from bit `at` on, which may lie outside; what is there is 0. */
+/* 64 bits from bit `at` on; bits outside the window are 0. */
 TALLY_FN uint64_t tally_bits_at(const tally_window *a, int32_t at) {
     int32_t k = at >> 5, s = at & 31;
     uint64_t w[3];
@@ -76,10 +76,10 @@ TALLY_FN int32_t tally_any_below(const tally_window *a, int32_t bit) {
     return any != 0 || a->sticky;
 }
 
-/* a / b; compilers for devices would write out the division in every place. */
+/* a / b, as a function: compilers for devices would inline the division in every place. */
 TALLY_LONG tally_u128 tally_over(tally_u128 a, uint64_t b) { return a / b; }
 
-/* Divides by n, 1 to 2^63. Leaves at least 160 leading bits of a window just opened. */
+/* Divides by n, 1 to 2^63. A new window keeps at least 160 leading bits. */
 TALLY_LONG void tally_divide(tally_window *a, uint64_t n) {
     uint64_t rest = 0;
     TALLY_ROLLED
@@ -98,8 +98,8 @@ TALLY_LONG void tally_divide(tally_window *a, uint64_t n) {
     a->sticky |= rest != 0;
 }
 
-/* floor(sqrt(m)) of 126 or more bits: a root in doubles leaves an error below 2^12, one step of Newton's method below
- * 2, the rest is counted down. */
+/* floor(sqrt(m)) for m of at least 126 bits. A root in doubles has an error below 2^12; after one step of Newton's
+ * method it is below 2, and the rest is counted down. */
 TALLY_LONG uint64_t tally_root_of(tally_u128 m) {
     double estimate = tally_sqrt_f64((double)(uint64_t)(m >> 64)) * 4294967296.0;
     uint64_t r = estimate >= 18446744073709549568.0 ? UINT64_MAX - 4095 : (uint64_t)estimate;
@@ -112,8 +112,9 @@ TALLY_LONG uint64_t tally_root_of(tally_u128 m) {
     while (r < UINT64_MAX && (tally_u128)(r + 1) * (r + 1) <= m) r++;
     return r;
 }
-/* The square root of a window of 110 leading bits or more, in 63 bits or more. Zeros that fill up 128 bits change no
- * leading 54 bits: a square with so many trailing zeros is a multiple of their place value. */
+/* The square root of a window of at least 110 leading bits, in at least 63 bits. Filling the window up to 128 bits with
+ * zeros does not change the leading 54 bits of the root: the square of 54 bits is a multiple of the zeros' place
+ * value. */
 TALLY_LONG void tally_root(tally_window *a) {
     int32_t top = tally_top_bit(a), shift = top - 127;
     tally_u128 m;
@@ -153,9 +154,9 @@ TALLY_LONG double tally_round(const tally_window *a, tally_format format) {
     return a->negative ? -x : x;
 }
 
-/* ---- what is made of two sums ---- */
+/* ---- results of two sums ---- */
 
-/* The magnitude of a sum: words `first` to `last` of it are all that are not 0. */
+/* The magnitude of a sum: all words outside `first` to `last` are 0. */
 typedef struct tally_magnitude {
     uint32_t word[TALLY_LARGE_LIMBS + 1];
     int32_t first, last;
@@ -178,9 +179,9 @@ TALLY_FN void tally_open_magnitude(tally_magnitude *a, const int64_t *limbs, int
 /* n * squares - sum^2, exactly: n times the sum of squared deviations, never negative. */
 typedef struct tally_spread {
     uint32_t word[TALLY_LARGE_PRODUCT_LIMBS + 6];
-    int32_t count, top; /* words; the highest that is not 0 */
+    int32_t count, top; /* number of words; the highest word that is not 0 */
 } tally_spread;
-/* Words from number `from` on, of what columns from `from` on give. */
+/* Computes the words from `from` on, from the columns of the product from `from` on. */
 TALLY_LONG void tally_spread_columns(tally_spread *a, const tally_magnitude *sum, tally_number squares, uint64_t n,
                                      int32_t from) {
     const int64_t *const q = squares.words + TALLY_EVIDENCE;
@@ -200,9 +201,9 @@ TALLY_LONG void tally_spread_columns(tally_spread *a, const tally_magnitude *sum
     TALLY_ROLLED
     while (a->top >= from && a->word[a->top] == 0) a->top--;
 }
-/* Whether columns from number `from` on decide the window. What is left out is less than 2^(32 * (from + 3)): sums have
- * fewer than 2^7 words, n less than 2^64. So it neither reaches the window nor makes what is below it 0, if some word
- * in between is neither 0 nor full. */
+/* Whether the columns from `from` on decide the window. What the other columns add is less than 2^(32 * (from + 3)):
+ * sums have fewer than 2^7 words, and n is below 2^64. If some word in between is neither 0 nor all ones, that does not
+ * reach the window, and does not make everything below the window 0. */
 TALLY_FN int32_t tally_spread_is_decided(const tally_spread *a, int32_t from) {
     int32_t is_decided = 0;
     TALLY_ROLLED
@@ -212,7 +213,7 @@ TALLY_FN int32_t tally_spread_is_decided(const tally_spread *a, int32_t from) {
 }
 
 /* The leading words of n * squares - sum^2. Both numbers are settled, and the origin of squares is twice that of sum.
- * The square of a long sum is not worked out where its leading words tell. */
+ * The square of a long sum is not computed in full where its leading words decide. */
 TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_number squares, uint64_t n) {
     enum { COLUMNS = TALLY_WINDOW_WORDS + 6 };
     const int64_t *const q = squares.words + TALLY_EVIDENCE;

@@ -1,11 +1,11 @@
-/* Windows of exact sums: most limbs of a number are zero, and need not travel. Parties first agree which limbs anybody
- * has, then they add those alone.
+/* Windows of exact sums: most limbs of a number are 0 and need not be sent. The parties first agree on which limbs are
+ * not 0 for any of them, and then add only those.
  *
- * A settled number has its sign in the last limb (sums/limbs.h), and a negative one non-zero limbs up to there. Here it
- * goes as the negated limbs of its magnitude: integers too, which add up the same.
+ * In a settled number the sign is in the last limb (sums/limbs.h), so all upper limbs of a negative number are not 0.
+ * In a window a negative number has the negated limbs of its magnitude instead, which add up to the same value.
  *
- * The extent of a number is such that the largest of several, entry by entry, is that of their sum: the last limb that
- * is not 0, the negative of the first, and whether there is evidence of each kind. */
+ * The extent of a number: the last limb that is not 0, the negated index of the first, and whether there is evidence of
+ * each kind. The entry-wise maximum of several extents is the extent for their sum. */
 #ifndef TALLY_WINDOWS_H
 #define TALLY_WINDOWS_H
 
@@ -13,7 +13,7 @@
 
 enum { TALLY_EXTENT_ENTRIES = 2 + TALLY_EVIDENCE, TALLY_NO_LIMB = -32768 };
 
-/* A number with evidence, settled, and then with the limbs of its magnitude, negated if it is negative. */
+/* Settles a number with evidence; a negative number then gets the negated limbs of its magnitude. */
 TALLY_FN void tally_spread_sign(int64_t *words, int32_t limbs) {
     int64_t *limb = words + TALLY_EVIDENCE;
     tally_settle(words, limbs);
@@ -43,7 +43,7 @@ TALLY_FN int32_t tally_is_extent(const int16_t *extent, int32_t limbs) {
     if (extent[0] == TALLY_NO_LIMB || extent[1] == TALLY_NO_LIMB) return extent[0] == extent[1];
     return extent[1] <= 0 && -extent[1] <= extent[0] && extent[0] < limbs;
 }
-/* Its limbs, of an extent that is one. */
+/* The number of limbs of a valid extent. */
 TALLY_FN int32_t tally_extent_width(const int16_t *extent) {
     return extent[0] == TALLY_NO_LIMB ? 0 : extent[0] + extent[1] + 1;
 }

@@ -1,5 +1,5 @@
-/* Images of several units, made side by side: NVRTC compiles different programs on different threads at once, so that a
- * call whose kernels are not ready waits for the slowest of them in place of all. */
+/* Makes the images of several units in parallel. NVRTC compiles different programs on different threads at once, so a
+ * call whose kernels are not ready waits for the slowest compilation, and not for their sum. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ typedef struct batch {
     const tally__unit *units;
     int count, sm;
     _Atomic int next;
-    pthread_mutex_t lock; /* for what follows: which unit failed first, and how */
+    pthread_mutex_t lock; /* of the fields below: which unit failed first, and how */
     int failed;
     tally_status status;
     char sentence[512];
@@ -54,7 +54,8 @@ static void *help(void *argument) {
 /* Threads that compile in this process, callers included: calls at the same time share the processors. */
 static _Atomic int at_work;
 
-/* Counts the caller, and helpers as long as no more than `most` are at work. Returns how many helpers. */
+/* Counts the caller as at work, and up to `wanted` helpers, so that at most `most` are at work. Returns how many
+ * helpers. */
 static int count_in(int wanted, int most) {
     int before = atomic_load(&at_work), helpers;
     do {

@@ -1,5 +1,5 @@
-/* The entry points that are about GPUs themselves: which there are, and the kernels for them as text and ahead of use.
- */
+/* The entry points that are about GPUs themselves: which there are, their kernels as text, and compiling them before
+ * they are needed. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ tally_status tally_gpu_count(int *count) {
     return count_gpus(&driver, count);
 }
 
-/* No context is made: asking costs a GPU nothing. */
+/* Makes no context: the question costs nothing on the GPU. */
 tally_status tally_gpu_describe(int ordinal, tally_gpu_info *info) {
     const tally__driver *driver;
     tally__cu_device device = 0;
@@ -106,7 +106,7 @@ tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tall
     return TALLY_OK;
 }
 
-/* Opens and enters the context's GPU, to be left. */
+/* Opens and enters the context's GPU. The caller leaves it. */
 static tally_status begin_warming(const tally_context *context, tally_op op, tally_type type, tally__spec *spec,
                                   tally__gpu **gpu) {
     TALLY_TRY(tally__specify(context, op, type, spec));
@@ -118,7 +118,7 @@ static tally_status begin_warming(const tally_context *context, tally_op op, tal
     return tally__gpu_enter(*gpu);
 }
 
-/* What forms are for; rows may be segments. */
+/* What forms are for. Rows may be reduced as segments. */
 typedef enum purpose { ARRAYS = 1, SEGMENTS = 2, ROWS = 4, RANKS = 8, MERGES = 16, RESULTS = 32 } purpose;
 static const purpose purposes[TALLY_FORMS] = {
 #define TALLY_ROW(ID, of) of,
@@ -126,7 +126,8 @@ static const purpose purposes[TALLY_FORMS] = {
 #undef TALLY_ROW
 };
 
-/* Loading is part of it: that is what a stream that captures must not do. With what gives results in any type. */
+/* Compiles and loads the forms, and the kernel that converts results. Loading is included, as it is not allowed while a
+ * stream is captured. */
 static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigned of_call) {
     const unsigned wanted_purposes = spec->result_type != TALLY_STRUCT ? of_call | RESULTS : of_call;
     tally__want wants[TALLY_MOST_WANTS];

@@ -76,7 +76,7 @@ typedef struct entry {
     tally__key key;
     progress progress;
     tally__image image;
-    tally_status status; /* where it failed: why, and the sentence */
+    tally_status status; /* if it failed: why, and the sentence */
     char sentence[512];
 } entry;
 
@@ -123,7 +123,7 @@ bool tally__is_kept(const tally__platform *platform) {
     return name_compiler(platform, &c) == TALLY_OK && c.version[0] != '\0';
 }
 
-/* Reads the image from disk, or compiles it. A compiled one is kept under the version of the compiler that made it,
+/* Reads the image from disk, or compiles it. A compiled image is stored under the version of the compiler that made it,
  * even if another version was guessed. */
 static tally_status make(const tally__platform *platform, const tally__unit *unit, int sm, const compiler *c,
                          tally__key key, tally__image *image) {

@@ -145,7 +145,7 @@ tally_status tally__call_prepare(const tally__call *call, const tally__form *for
     return count < 2 ? TALLY_OK : tally__gpu_prepare(call->gpu, wants, count, call->spec->options.threads);
 }
 
-/* Kernels start early from sm_90 on, but not in graphs: older drivers have no way to say it there. */
+/* Kernels start early from sm_90 on, but not in graphs: older drivers cannot express it there. */
 tally_status tally__launch_kernel(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
                                   int64_t blocks, tally__start start, const void *work, size_t work_bytes) {
     const tally__driver *driver = call->gpu->driver;
@@ -209,7 +209,7 @@ tally_results tally__results_of(const tally__call *call, tally__cu_address stagi
                            .final = call->spec->final};
 }
 
-/* Launches what converts natural results to the type and place of the output in device memory. */
+/* Launches the kernel that converts natural results to the type and place of the output in device memory. */
 static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count,
                             tally__cu_address flags) {
     const tally__spec *spec = call->spec;

@@ -1,5 +1,5 @@
-/* One call of the cuda backend: where its arrays lie, the device that has them, and results on their way to where they
- * are wanted. */
+/* One call of the cuda backend: where its arrays are, the device that has them, and the way of results to their
+ * places. */
 #ifndef TALLY_CUDA_CALL_H
 #define TALLY_CUDA_CALL_H
 
@@ -15,7 +15,7 @@ typedef struct tally__memory {
     tally__memory_kind kind;
     int ordinal;
 } tally__memory;
-/* What the driver knows of an address. Without a driver every address is in host memory. */
+/* What the driver knows about an address. Without a driver every address is in host memory. */
 tally__memory tally__memory_of(const tally__driver *driver, const void *address);
 
 /* What a call runs with: a device whose context is current, the caller's stream, inputs that the device reaches. */
@@ -24,37 +24,37 @@ typedef struct tally__call {
     tally__cu_stream stream;
     const tally__spec *spec;
     const tally__sink *sink;
-    tally__input in;          /* as the GPU reaches it; y equals x if there is one input */
-    const void *index, *ends; /* as the GPU reaches them: those of segments */
+    tally__input in;          /* at addresses that the GPU reaches; y equals x if there is one input */
+    const void *index, *ends; /* those of segments, at addresses that the GPU reaches */
     bool sink_on_device;
-    tally__cu_address copies[4]; /* on the GPU, of what lies in host memory */
+    tally__cu_address copies[4]; /* copies on the GPU of arrays in host memory */
     int copy_count;
     tally__scratch scratch;
-    const int32_t *wanted; /* NULL, or what further kernels look at first (kernels/device/work.h) */
+    const int32_t *wanted; /* NULL, or the word that says whether further kernels have work (kernels/device/work.h) */
 } tally__call;
 
-/* Opens the device, and copies what it does not reach. segments: NULL for a whole array. sink: where results go, or
- * NULL. The caller closes the call, also after a failure. */
+/* Opens the device, and copies arrays that it does not reach. segments: NULL for a whole array. sink: where results go,
+ * or NULL. The caller closes the call, also after a failure. */
 tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec,
                               const tally__input *in, const tally_segments *segments, const tally__sink *sink);
 void tally__call_close(tally__call *call);
-/* Whether the values of each input lie side by side, the first at a multiple of so many bytes. */
+/* Whether the values of each input lie side by side, the first at a multiple of `bytes`. */
 bool tally__are_packed(const tally__call *call, int64_t bytes);
 
-/* Compiles the kernels of these forms, which the call is going to ask for, and the one that converts its results: those
- * that are not ready, side by side. */
+/* Compiles the kernels that the call is going to use, in parallel: those of these forms, and the one that converts its
+ * results. Kernels that are ready are left out. */
 tally_status tally__call_prepare(const tally__call *call, const tally__form *forms, int count);
 
-/* When a kernel starts. BEHIND: when all that is in the stream is done. EARLY: as soon as the kernel before it, of the
- * same call, allows it (tally_let_next_start) and there is room; it waits for that kernel by itself
- * (tally_await_before). */
+/* When a kernel starts. BEHIND: when all work in the stream is done. EARLY: as soon as the kernel before it, of the
+ * same call, allows it (tally_let_next_start) and there is room on the device; the kernel itself waits for the one
+ * before (tally_await_before). */
 typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start;
-/* Launches one of the loaded kernels on so many blocks. *work: the struct that kernels/forms.h names for it. */
+/* Launches one of the loaded kernels on `blocks` blocks. *work: the struct that kernels/forms.h names for it. */
 #define tally__call_launch(call, loaded, entry, blocks, start, work) \
     tally__launch_kernel(call, loaded, entry, blocks, start, work, sizeof *(work))
 tally_status tally__launch_kernel(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
                                   int64_t blocks, tally__start start, const void *work, size_t work_bytes);
-/* Launches the first of them on as many blocks as the device holds at once, but at most `most`. */
+/* Launches the first of the loaded kernels on as many blocks as the device holds at once, but at most `most`. */
 #define tally__call_launch_resident(call, loaded, most, start, work)                                       \
     tally__launch_kernel(call, loaded, (loaded)->first, tally__resident_blocks(loaded, most), start, work, \
                          sizeof *(work))
@@ -69,16 +69,16 @@ tally_status tally__call_store(const tally__call *call, tally__cu_address to, co
 
 /* Whether the call waits for results and status flags: results go to the host, or the options say `checked`. */
 bool tally__call_waits(const tally__call *call);
-/* Whether kernels cannot write results to their places. Then they write natural ones, side by side, to scratch memory.
- */
+/* Whether kernels cannot write results to their places. Then they write results of the natural type, side by side, to
+ * scratch memory (staging). */
 bool tally__call_needs_staging(const tally__call *call);
-/* Bytes of scratch memory for so many of these; 0 if kernels write results to their places. */
+/* The size of staging for so many results; 0 if kernels write results to their places. */
 int64_t tally__staging_bytes(const tally__call *call, int64_t results);
-/* What kernels are told of results: to write them to `staging`, if they need it, or to their places, and status flags
- * to *flags. */
+/* Tells kernels where results go: to `staging`, if the call needs it, or to their places; and status flags to *flags.
+ */
 tally_results tally__results_of(const tally__call *call, tally__cu_address staging, int32_t *flags);
-/* Brings `count` results from `staging`, if they need it, to their places. *flags, on the device, are the status flags;
- * 0: there are none. They are reported if the call waits. If they say that the segments are invalid, no results are
+/* Moves `count` results from `staging`, if the call needs it, to their places. flags: the address on the device of the
+ * status flags, or 0. They are reported if the call waits. If they say that the segments are invalid, no results are
  * copied. */
 tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
                                   tally__cu_address flags, tally__report *report);

@@ -1,4 +1,4 @@
-/* From a unit to an image, by NVRTC. It gets every text from memory: what lies in a folder is never compiled. */
+/* Compiles a unit to an image by NVRTC. NVRTC gets every text from memory, never from a folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { LOG_SHOWN = 380, MOST_FEWER = 4 };
 
-/* Of one compilation. */
+/* One compilation. */
 typedef struct job {
     const tally__nvrtc *nvrtc;
     const tally__unit *unit;
@@ -55,7 +55,7 @@ static tally_status create(job *j) {
     return error == 0 ? TALLY_OK : nvrtc_failed(j, error, "nvrtcCreateProgram");
 }
 
-/* In memory of malloc, without newlines at its end; NULL: there is none. */
+/* The log, in memory of malloc, without newlines at its end; NULL: there is none. */
 static char *log_of(const job *j) {
     size_t size = 0;
     char *log = NULL;
@@ -68,7 +68,7 @@ static char *log_of(const job *j) {
     return log;
 }
 
-/* The line of the log that tells the first error: warnings may stand before it. */
+/* The line of the log with the first error: warnings may come before it. */
 static const char *first_error(const char *log, int *length) {
     const char *error = strstr(log, "error");
     while (error != NULL && error > log && error[-1] != '\n') error--;
@@ -94,8 +94,7 @@ static tally_status compile_failed(const job *j, int error) {
     return status;
 }
 
-/* The options beyond the architecture; they are part of what the cache knows an image by. NVRTC 12 lacks the last ones.
- */
+/* The options besides the architecture; they are part of an image's key in the cache. NVRTC 12 lacks the last ones. */
 static const char *const options[] = {
     "--std=c++17",     "--fmad=false",        "--device-as-default-execution-space",
     "--device-int128", "--no-source-include", "--minimal",
@@ -162,7 +161,7 @@ static tally_status take(const job *j, tally__image *image) {
     return nvrtc_failed(j, error, "taking the image");
 }
 
-/* What is said of the compilation as a whole; NULL where there is nothing. */
+/* The log of the compilation as a whole; NULL if there is nothing to say. */
 static char *log_with(const char *said, int attempts) {
     const size_t size = said != NULL ? strlen(said) + 32 : 0;
     char *log = said != NULL ? malloc(size) : NULL;
@@ -177,7 +176,7 @@ tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image
     if (log != NULL) *log = NULL;
     *image = (tally__image){NULL, 0};
     TALLY_TRY(tally__nvrtc_open(&j.nvrtc));
-    do { /* what a kernel asks for may be too much for this architecture, compiler, or operator */
+    do { /* a kernel may ask for more blocks than this architecture, compiler or operator has registers for */
         status = create(&j);
         if (status == TALLY_OK) status = compile(&j, sm);
         again = status == TALLY_OK && j.fewer < MOST_FEWER && tally__spilled_bytes(j.log) > TALLY__FEW_SPILLED;

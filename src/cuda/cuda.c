@@ -1,4 +1,5 @@
-/* The cuda backend, and the same on the simulator: a whole array by one launch of a kernel of kernels/production. */
+/* The table of the cuda backend, and the same for the simulator; whole arrays, by one launch of a kernel of
+ * kernels/production. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     return TALLY_OK;
 }
 
-/* The status flags of a result of no values. For an operator of the caller's own there are none. */
+/* The status flags of a result of no values; none for a user operator. */
 static int flags_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     char written[TALLY_RESULT_BYTES];
@@ -42,7 +43,7 @@ static int flags_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     return flags | tally__store(spec, &here, 0, 1, result);
 }
 
-/* Checks that scratch memory of the caller's is on the GPU of the call. */
+/* Checks that the caller's scratch memory is on the GPU of the call. */
 static tally_status check_given(const tally__call *c) {
     const void *given = c->spec->options.scratch;
     tally__memory of_given =
@@ -100,7 +101,7 @@ static tally_status far_tree(const tally__spec *spec, const tally__input *in, in
     return status;
 }
 
-/* Copies n values that lie `stride` bytes apart, fewer than a leaf has: at once if they lie side by side, else one by
+/* Copies n values, fewer than a leaf, that lie `stride` bytes apart: at once if they lie side by side, otherwise one by
  * one. */
 static tally_status copy_far(const tally__call *c, const char *from, int64_t stride, int64_t n, char *to) {
     const tally__driver *driver = c->gpu->driver;

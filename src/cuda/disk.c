@@ -1,5 +1,5 @@
-/* Images on disk: a record each, written beside its place and renamed, so that readers see all of it or nothing. What
- * is read may be anything, and is believed only when its length, key and checksum say so. */
+/* Images on disk, one record each. A record is written to a temporary file and renamed, so that readers see all of it
+ * or nothing. A file may hold anything: it is used only if its length, key and checksum are right. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@ enum {
     MOST_NAME = 96,
     MOST_RECORDS = 8192 /* tally warm --all makes some 2200 for each kind of GPU and version of the compiler */
 };
-static const size_t most_bytes = (size_t)64 << 20; /* of an image: a larger file is none of ours */
+static const size_t most_bytes = (size_t)64 << 20; /* of an image: a larger file is not one of ours */
 
 static const char magic[8] = "TALLYIM";
 typedef struct header {
@@ -66,8 +66,8 @@ tally_status tally__disk_folder(char *path) {
     return TALLY_OK;
 }
 
-/* Opens the folder, and makes it first if need be and `makes`. -1: there is none that can be trusted. Whoever can write
- * to the folder can have the GPU run anything in the user's name. */
+/* Opens the folder; with `makes`, makes it if it does not exist. -1: no folder can be trusted. Whoever can write to the
+ * folder can make the GPU run any code in the user's name. */
 static int open_folder(bool makes) {
     char path[TALLY_MOST_PATH];
     struct stat info;
@@ -97,7 +97,7 @@ static bool is_ours(const char *name) {
     return strncmp(name, "tmp.", 4) == 0 || (length == 32 + end && strcmp(name + length - end, ".image") == 0);
 }
 
-/* A folder with too many records is emptied: what is still needed comes back at some 50 ms a record. */
+/* Empties a folder with too many records: those still needed are made again, at some 50 ms a record. */
 static void keep_small(int folder) {
     for (int pass = 0; pass < 2; pass++) {
         int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), count = 0;

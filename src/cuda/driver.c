@@ -80,7 +80,7 @@ static void open_driver(void) {
         if (symbol == NULL && missing == NULL) missing = calls[i].symbol;
         memcpy((char *)&table + calls[i].place, &symbol, sizeof symbol);
     }
-    /* An old driver lacks functions; that it is old is the better sentence. It tells its version before it is
+    /* An old driver lacks functions; the better sentence says that it is old. It gives its version before it is
      * initialised. */
     if (table.driver_version != NULL && table.driver_version(&version) != TALLY_CU_SUCCESS) version = NO_VERSION_YET;
     if (version != NO_VERSION_YET && version < LEAST_VERSION)
@@ -114,9 +114,9 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *count) {
     return 1;
 }
 
-/* dlopen looks through the folders of libraries even where it is told to load nothing (some 10 us), so it is asked
- * again only when the process has loaded a library since. The count is read first: what is loaded meanwhile makes the
- * next call ask. */
+/* dlopen searches the folders of libraries even if it is told to load nothing (some 10 us), so it is called again only
+ * if the process has loaded a library since. The count of libraries is read first: after a library that is loaded
+ * meanwhile, the next call asks again. */
 bool tally__driver_is_loaded(void) {
     static _Atomic unsigned long long asked_at; /* 0: not asked yet */
     unsigned long long loads = 0;

@@ -14,7 +14,7 @@ typedef struct CUmod_st *tally__cu_module;
 typedef struct CUfunc_st *tally__cu_function;
 typedef struct CUstream_st *tally__cu_stream; /* what callers know as cudaStream_t and CUstream */
 
-/* How a kernel is started (CUlaunchConfig), and what else is asked for (CUlaunchAttribute). */
+/* How a kernel is started (CUlaunchConfig), and attributes of the launch (CUlaunchAttribute). */
 typedef struct tally__cu_launch_attribute {
     int number, unused, value, reserved[15];
 } tally__cu_launch_attribute;

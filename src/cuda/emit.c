@@ -1,4 +1,4 @@
-/* A unit as one text: for people who want to read what the GPU runs, profile it or compile it elsewhere. */
+/* A unit as one text, for people who want to read what the GPU runs, profile it, or compile it elsewhere. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -22,8 +22,8 @@ const tally__text *tally__text_named(const char *name, size_t length) {
     return NULL;
 }
 
-/* What is being written. A text with an include guard is left out where it is known to stand above: where it was
- * written outside of all conditions. In a condition, which may not hold, nothing is known, and it is written again. */
+/* The text being written. A text with an include guard is left out if it was written before, outside of all conditions.
+ * If it was written inside a condition, which may not hold, it is written again. */
 typedef struct writer {
     const tally__unit *unit;
     text_buffer text;
@@ -98,7 +98,7 @@ static bool included_name(const writer *w, const directive *d, const char **name
 
 static void expand(writer *w, const char *name, const char *text, size_t size);
 
-/* Writes what the line includes in its place. False: it includes none of our texts, and stays as it is. */
+/* Writes the included text in place of the line. False: the line includes none of our texts and stays as it is. */
 static bool expand_include(writer *w, const directive *d) {
     const char *name;
     size_t length;
@@ -153,7 +153,7 @@ static void expand(writer *w, const char *name, const char *text, size_t size) {
 
 static tally_status no_memory(void) { return tally__fail(TALLY_NO_MEMORY, "no memory for the text of a kernel"); }
 
-/* What stands before a unit's text. */
+/* Writes the head of a unit's text. */
 static void put_title(text_buffer *text, const tally__unit *unit, const char *what) {
     char title[1000];
     int size = snprintf(title, sizeof title,
@@ -168,7 +168,7 @@ static void put_title(text_buffer *text, const tally__unit *unit, const char *wh
     tally__add_text(text, title, size < (int)sizeof title ? (size_t)size : sizeof title - 1);
 }
 
-/* The unit with every include written out, to w->text. The caller frees it, whatever the status. */
+/* Writes the unit to w->text, with the text of every include. The caller frees it, whatever the status. */
 static tally_status expand_unit(writer *w) {
     directive main_text = {"include", NULL, 7, 0};
     char quoted[300];
@@ -220,7 +220,7 @@ tally_status tally__emit_readable(const tally__unit *unit, char **text) {
     return status;
 }
 
-/* Whoever sets TALLY_JIT_DUMP wants these files: that one cannot be written is an error. */
+/* The caller set TALLY_JIT_DUMP to get these files, so a file that cannot be written is an error. */
 tally_status tally__dump(const tally__unit *unit, int sm) {
     const char *folder = secure_getenv("TALLY_JIT_DUMP");
     char path[4096], *text;

@@ -1,6 +1,6 @@
-/* Exact rows (kernels/production/exact_rows.h, exact_columns.h): how blocks share the array, and the launches. Numbers
- * of limbs in memory are emptied, added to, and rounded; the first and the last kernel are those of segments
- * (kernels/production/flat.h). */
+/* Exact rows (kernels/production/exact_rows.h, exact_columns.h): how blocks share the array, and the launches. The
+ * first kernel clears numbers of limbs in memory, the second adds to them, and the last rounds them; the first and the
+ * last are those of segments (kernels/production/flat.h). */
 #include "cuda/exact_rows.h"
 
 #include "cuda/units.h"
@@ -8,8 +8,8 @@
 
 enum {
     BLOCKS = 2,       /* on each multiprocessor */
-    MOST_GROUPS = 64, /* a row has at most so many numbers of limbs, */
-    NODES = 1024      /* and all rows together about so many, so that blocks seldom add to the same one */
+    MOST_GROUPS = 64, /* the most numbers of limbs of a row */
+    NODES = 1024      /* about how many all rows have together, so that blocks seldom add to the same one */
 };
 static int64_t groups_of(int64_t rows, int64_t chunks) {
     return tally__least(tally__least(NODES / rows + 1, MOST_GROUPS), chunks);
@@ -18,7 +18,7 @@ static int64_t groups_of(int64_t rows, int64_t chunks) {
 /* ---- rows that lie across others ---- */
 
 enum {
-    MOST_ROWS = 256, /* rows that a lane takes in one chunk: kernels/production/exact_columns.h counts on it */
+    MOST_ROWS = 256, /* the most rows that a lane takes in one chunk: kernels/production/exact_columns.h relies on it */
     LEAST_ROWS = 8,  /* the least: chunks are halved while multiprocessors have fewer than BLOCKS */
     ALONE_ROWS = 32  /* rows of a lane that are never divided, which saves launches */
 };
@@ -74,11 +74,11 @@ static bool are_whole(const tally__call *c, const tally_columns_work *work) {
 
 enum {
     SHARE = 8,              /* parts of 16 bytes that a lane reads at once */
-    MOST_BYTES = 256 << 10, /* that a block reads, as a rule; */
-    LEAST_BYTES = 64 << 10  /* and the least */
+    MOST_BYTES = 256 << 10, /* bytes that a block usually reads */
+    LEAST_BYTES = 64 << 10  /* and the fewest */
 };
 
-/* Whether both inputs begin equally far behind a multiple of 16 bytes. */
+/* Whether the addresses of both inputs have the same remainder modulo 16. */
 static bool are_alike(const tally__call *call) { return ((uintptr_t)call->in.x ^ (uintptr_t)call->in.y) % 16 == 0; }
 static int64_t most_rows(const tally__geometry *sizes) {
     return TALLY_EXACT_ROWS_OF((int64_t)sizes->value_bytes, sizes->adds_values, sizes->adds_products);
@@ -97,8 +97,8 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
     return !is_narrow_dot && bytes >= (is_sum ? SHORT_SUM : SHORT) && most_rows(&sizes) * bytes >= LEAST_BYTES;
 }
 
-/* How many rows a block has, and how many columns of digits each of them: as many bytes as keep all blocks busy, at
- * most `most` columns, and in none more values than it holds. */
+/* Sets how many rows a block has, and how many columns of digits each row: a block reads few enough bytes to keep all
+ * blocks busy, has at most `most` columns, and adds to a column no more values than it holds. */
 static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t parts, int64_t most, int64_t busy) {
     enum { COLUMN_VALUES = 1 << 13, LOG_LANES = 5 };
     const int64_t at_once = 32 >> work->log_lanes, of_warps = at_once * TALLY_TILE_WARPS,
@@ -115,9 +115,9 @@ static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t
     work->rows_each = (int32_t)rows;
     work->chunk_parts = tally__least(parts, ((int64_t)COLUMN_VALUES << work->log_copies) / part_values);
 }
-/* Cuts a chunk into pieces: nearly equal, and as many for each warp. */
+/* Divides a chunk into nearly equal pieces, with the same number for each warp. */
 static void cut_chunk(tally_exact_rows_work *work, int64_t value_bytes) {
-    enum { ENOUGH = 4 * TALLY_TILE_WARPS }; /* with so many pieces it no longer matters that some warps have one more */
+    enum { ENOUGH = 4 * TALLY_TILE_WARPS }; /* with so many pieces it does not matter that some warps have one more */
     const int64_t lanes = 1 << work->log_lanes, stripes = tally__over(work->chunk_parts, lanes),
                   groups = tally__over(work->rows_each, 32 / lanes);
     int64_t pieces = tally__over(stripes, SHARE * TALLY_EXACT_ROWS_SHARES(value_bytes));
@@ -125,7 +125,7 @@ static void cut_chunk(tally_exact_rows_work *work, int64_t value_bytes) {
     work->piece_parts = (int32_t)(tally__over(stripes, pieces) * lanes);
     work->pieces = (int32_t)tally__over(work->chunk_parts, work->piece_parts);
 }
-/* Cuts rows into chunks. */
+/* Divides rows into chunks. */
 static void cut_rows(const tally__call *c, tally_exact_rows_work *work) {
     const tally__geometry sizes = tally__geometry_of(c->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, part = 16 / bytes,
@@ -155,7 +155,7 @@ typedef struct exact_launch {
     int64_t slots; /* rows of a block, at most */
 } exact_launch;
 
-/* What the kernels that empty and round numbers of limbs are launched with. */
+/* The parameters of the kernels that clear and round numbers of limbs. */
 static tally_segments_work numbers_of(const tally__call *c, const exact_launch *l) {
     return (tally_segments_work){.nodes = l->sums->nodes,
                                  .out = l->sums->out,

@@ -1,5 +1,5 @@
-/* Groups of vectors reduced where they lie (kernels/production/features.h): one launch, and one for each power of
- * TALLY_FAN by which a segment can have more vectors than a leaf. */
+/* Groups of vectors reduced where they lie (kernels/production/features.h): one launch for leaves, and one for each
+ * level of the tree above, of which a segment may have as many as its vectors need in groups of TALLY_FAN leaves. */
 #include "cuda/features.h"
 
 #include "cuda/units.h"
@@ -7,13 +7,12 @@
 
 enum {
     FREE_LOG_LEAF = 9,    /* vectors of a leaf of an operator whose order cannot show */
-    MOST_EACH = 128,      /* positions of a team's tile; */
-    EACH_OF_NODES = 1024, /* in launches for nodes, where most tiles have nothing to do */
+    MOST_EACH = 128,      /* the most positions of a team's tile */
+    EACH_OF_NODES = 1024, /* the same in launches for nodes, where most tiles have no work */
     MOST_LEVELS = 6
 };
 
-/* Exact sums are kept in a few doubles, which can be rounded to f32 and f64 alone: other kernels serve other formats.
- */
+/* Exact sums are kept in a few doubles, which can only be rounded to f32 and f64. Other formats have other kernels. */
 static bool has_kernel(const tally__spec *spec) {
     const int digits = spec->final.format.digits; /* 0 for a tally_stats */
     return spec->user == NULL && (!spec->exact || digits == 0 || digits == 24 || digits == 53);
@@ -51,7 +50,7 @@ static tally_status count_blocks(const tally__call *c, tally_group_work *group, 
     return TALLY_OK;
 }
 
-/* Makes teams and tiles as large as they may be with all multiprocessors busy. */
+/* Makes teams and tiles as large as possible while all multiprocessors are busy. */
 static tally_status shape_teams(const tally__call *c, tally_group_work *group, int64_t *blocks) {
     const int64_t wide = tally__over(group->inner, features_of(c)),
                   busy = 64 * TALLY_THREADS * (int64_t)c->gpu->multiprocessors;
@@ -62,8 +61,8 @@ static tally_status shape_teams(const tally__call *c, tally_group_work *group, i
     return count_blocks(c, group, blocks);
 }
 
-/* Offsets in scratch memory: words that kernels set, cleared together; results that are to be converted; the nodes of
- * each level. */
+/* Offsets in scratch memory: of the words that kernels set, which are cleared together; of results to be converted; of
+ * the nodes of each level. */
 typedef struct memory {
     uint64_t words, results, nodes[MOST_LEVELS], bytes;
     int64_t slots[MOST_LEVELS];

@@ -146,7 +146,7 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
             driver,
             driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)loaded->shared_bytes),
             "give a kernel shared memory"));
-    /* Unless they are asked for more, some devices set aside shared memory for one block only. */
+    /* Some devices reserve shared memory for one block only, unless they are asked for more. */
     if (unit->form == TALLY_FORM_FLAT || unit->form == TALLY_FORM_PREFIX || unit->form == TALLY_FORM_WIDE)
         TALLY_TRY(tally__gpu_check(driver,
                                    driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100),
@@ -194,7 +194,7 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
     return TALLY_OK;
 }
 
-/* Which of the wanted kernels are not loaded: their numbers, in `places`. Returns how many. */
+/* Lists in `places` the indices of the wanted kernels that are not loaded. Returns how many. */
 static int list_missing(const tally__gpu *gpu, const tally__want *wants, int count, int *places) {
     const device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
     int missing = 0;
@@ -234,8 +234,8 @@ static tally__scratch lay_out(tally__cu_address memory, bool is_captured) {
     return scratch;
 }
 
-/* Allocates scratch memory and clears it, on a stream of its own: the caller's may be captured, and then nothing may
- * wait for it. */
+/* Allocates scratch memory and clears it on a stream of its own: the caller's stream may be captured, and then nothing
+ * may wait for it. */
 static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
     const tally__driver *driver = gpu->driver;
     tally__cu_stream stream = NULL;
@@ -257,8 +257,8 @@ static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
     return status;
 }
 
-/* Scratch memory of the caller's is cleared on the stream of the first launch that uses it. An entry notes that it was.
- * A capture gets no entry: the graph clears the memory each time that it is launched. */
+/* Clears the caller's scratch memory on the stream of the first launch that uses it; an entry notes that. A capture
+ * gets no entry: its graph clears the memory at each launch. */
 static tally_status use_given(device_entry *device, const scratch_entry *fresh, bool is_captured, size_t given_bytes,
                               tally__scratch *scratch) {
     const tally__driver *driver = device->gpu.driver;
@@ -305,7 +305,7 @@ static tally_status add_scratch(const tally__gpu *gpu, scratch_entry **list, scr
     *list = *entry = added;
     return TALLY_OK;
 }
-/* Gives the entry larger memory, when what still uses the smaller one is done. */
+/* Gives the entry larger memory, after the work that uses the smaller memory. */
 static tally_status grow_scratch(const tally__gpu *gpu, scratch_entry *entry, scratch_entry *fresh) {
     TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_wait(entry->stream), "finish its work"));
     TALLY_TRY(make_scratch(gpu, fresh));
@@ -346,8 +346,8 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *context, tally__cu_
     return status;
 }
 
-/* Forgets the scratch memory of a context; NULL: of all. only_given: what callers gave. Else also releases the
- * library's own, for which the device's context must be current. */
+/* Forgets the scratch memory of a context (NULL: of all contexts). only_given: only memory that callers gave. Otherwise
+ * also frees the library's own, for which the device's context must be current. */
 static void forget_in(const device_entry *device, scratch_entry **place, const void *context, bool only_given) {
     while (*place != NULL) {
         scratch_entry *entry = *place;
@@ -368,7 +368,7 @@ void tally__gpu_forget(const tally__platform *platform, const void *context, boo
     pthread_mutex_lock(&lock);
     for (int d = 0; d < MOST_DEVICES; d++) {
         device_entry *device = &devices_of(platform)[d];
-        if (only_given) { /* nothing is released: no device need be entered */
+        if (only_given) { /* frees nothing: no device need be entered */
             forget_on(device, context, true);
             continue;
         }

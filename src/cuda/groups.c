@@ -1,6 +1,6 @@
-/* Groups on a GPU (kernels/production/groups.h): the index becomes offsets of places, and for ids in any order the
- * vector at each place. Values are copied into that order, and the copies are reduced by src/cuda/segments.c. All of it
- * on one stream; only begins and ends without a plan make the host wait, which must know how many values to copy. */
+/* Groups on a GPU (kernels/production/groups.h). The index becomes offsets of places and, for ids in any order, the
+ * vector at each place. Values are copied into that order, and src/cuda/segments.c reduces the copies. All work is on
+ * one stream. The host waits only for begins and ends without a plan: it must know how many values to copy. */
 #include "cuda/groups.h"
 
 #include "cuda/units.h"
@@ -13,7 +13,7 @@ typedef struct job {
     tally__call *call;
     tally_segmentation kind;
     tally_groups_work work; /* what the kernels of groups are launched with; they set work.flags */
-    int32_t *offsets_flags; /* kernels that make offsets set these, and nobody reads them: work.flags tells all */
+    int32_t *offsets_flags; /* set by kernels that make offsets, and never read: work.flags has everything */
     int64_t *sums;          /* scratch memory of the kernels that make offsets */
     tally__loaded groups;   /* the kernels of groups */
 } job;
@@ -27,14 +27,14 @@ static tally_status refuse(const job *j) {
 
 /* ---- launches ---- */
 
-/* Launches a thread for each of n, but no more than keep the device busy. */
+/* Launches a thread for each of n items, but no more threads than keep the device busy. */
 static tally_status launch_for(const job *j, tally__entry entry, int64_t n) {
     return tally__call_launch(j->call, &j->groups, entry,
                               tally__blocks_for(n, TALLY_THREADS, j->call->gpu->multiprocessors), TALLY_START_BEHIND,
                               &j->work);
 }
 
-/* What kernels of production/partition.h are launched with to make `count` + 1 offsets of an index. */
+/* The parameters of kernels of production/partition.h that make `count` + 1 offsets of an index. */
 static tally_offsets_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values,
                                      void *offsets, int offset_bytes) {
     return (tally_offsets_work){.partition = {.index = index,
@@ -49,7 +49,7 @@ static tally_offsets_work offsets_of(const job *j, const void *index, int bytes,
 
 /* ---- memory ---- */
 
-/* Lays out what groups need in memory from `begin` on, and returns where that ends. */
+/* Lays out the memory of groups from `begin` on, and returns its end. */
 static tally__cu_address place(job *j, tally__cu_address begin) {
     tally_group_work *group = &j->work.group;
     const bool are_sorted = j->kind != TALLY_UNSORTED_IDS;
@@ -72,7 +72,7 @@ static tally__cu_address place(job *j, tally__cu_address begin) {
 /* Keys and order, twice: each pass of the sort reads one half and writes the other. */
 typedef struct sort_memory {
     uint32_t *keys[2], *order[2];
-    void *scanned; /* where the values of each digit go, of each tile */
+    void *scanned; /* where the values of each digit and tile go */
 } sort_memory;
 static tally__cu_address place_sort(job *j, tally__cu_address begin, sort_memory *sort) {
     tally_group_work *group = &j->work.group;
@@ -88,7 +88,7 @@ static tally__cu_address place_sort(job *j, tally__cu_address begin, sort_memory
 
 /* ---- groups ---- */
 
-/* One pass, by one digit: keys and order go from one half of the memory to the other. */
+/* One pass of the sort, by one digit: moves keys and order from one half of the memory to the other. */
 static tally_status sort_digit(job *j, const sort_memory *sort, int pass) {
     tally_group_work *group = &j->work.group;
     const void *offsets = group->offsets;
@@ -109,7 +109,7 @@ static tally_status sort_digit(job *j, const sort_memory *sort, int pass) {
     return TALLY_OK;
 }
 
-/* Ids that belong to no segment come last, as those of one more segment. */
+/* Sorts ids. Ids of no segment come last, as if they were of one more segment. */
 static tally_status sort_ids(job *j, const sort_memory *sort) {
     tally_group_work *group = &j->work.group;
     const int passes = (int)tally__over(bits_of(group->segments), TALLY_SORT_BITS);
@@ -190,7 +190,7 @@ static tally_status count_places(job *j) {
 
 /* ---- copies ---- */
 
-/* The bytes that are copied at once: the largest power of two by which all addresses and strides can be divided. */
+/* The bytes that are copied at once: the largest power of two that divides all addresses and strides. */
 static int32_t unit_of(const job *j) {
     const tally__input *in = &j->call->in;
     const uint64_t all = tally__geometry_of(j->call->spec).value_bytes | (uintptr_t)in->x | (uint64_t)in->x_stride |
@@ -200,7 +200,7 @@ static int32_t unit_of(const job *j) {
 
 static int log_below(int64_t n) { return n > 1 ? 63 - __builtin_clzll((uint64_t)n) : 0; }
 
-/* Shares the copying out to blocks, and returns their number. */
+/* Divides the copying among blocks, and returns their number. */
 static int64_t share_copying(tally_group_work *group) {
     const int64_t across = group->inner < TALLY_GATHER_ACROSS ? group->inner : TALLY_GATHER_ACROSS;
     int64_t places = TALLY_GATHER_BYTES / ((across | 1) * group->bytes);
@@ -262,7 +262,7 @@ static tally_status reduce_copies(job *j, tally__report *report) {
     return status == TALLY_BAD_SEGMENTS ? refuse(j) : status;
 }
 
-/* Reduces vectors where they lie, if that is possible. Else, or where exact results came out uncertain, as copies. */
+/* Reduces vectors where they lie, if that is possible. Otherwise, or if exact results are uncertain, reduces copies. */
 static tally_status reduce_grouped(job *j, tally__report *report) {
     bool is_done = false;
     if (tally__reads_in_place(j->call, &j->work.group))
@@ -273,7 +273,7 @@ static tally_status reduce_grouped(job *j, tally__report *report) {
 
 /* ---- calls ---- */
 
-/* Makes the groups in scratch memory: they last as long as the call. */
+/* Makes the groups in scratch memory: they live as long as the call. */
 static tally_status group_for_call(job *j) {
     tally__call *c = j->call;
     sort_memory sort;

@@ -4,13 +4,13 @@
 
 #include "cuda/segments.h"
 
-/* Reduces the segments of the call or of its plan: where their vectors lie, or by copies, segment by segment and
- * feature by feature, which are segments that follow one another. */
+/* Reduces the segments of the call or of its plan: where their vectors lie, or as copies, which are arranged segment by
+ * segment and feature by feature and so are consecutive segments. */
 tally_status tally__reduce_groups(tally__call *call, const tally_segments *segments, tally__report *report);
 
 /* For kernels of nodes: makes offsets of lengths, ids or a plan. Scattered vectors are copied, feature by feature, and
- * the copies become the call's input, so that all are segments that follow one another. *flags: status flags on the
- * device. Does not wait. */
+ * the copies become the call's input, so that all segments are consecutive. *flags: status flags on the device. Does
+ * not wait. */
 tally_status tally__find_places(tally__call *call, const tally_segments *segments, tally_group_work *group,
                                 tally__cu_address *flags);
 

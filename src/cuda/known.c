@@ -1,6 +1,6 @@
-/* What is known of NVRTC without opening it, which takes 10 ms, and 50 to 300 where the file is not in memory: the
- * cache keeps a record of which file the last process found, and of its version. While that file is as it was, images
- * can be looked for by that version. */
+/* The version of NVRTC without opening it. Opening takes 10 ms, and 50 to 300 ms where the file is not in memory. So
+ * the cache keeps a record of the file that the last process found and of its version. While that file is unchanged,
+ * images are looked up by that version. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { MOST_RECORD = 5120, MOST_OPTIONS = 32 };
 
-/* Where NVRTC is looked for depends on these. */
+/* The search for NVRTC depends on these. */
 static const char *const variables[] = {"TALLY_NVRTC", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX",
                                         "HOME",        "CUDA_HOME"};
 enum { VARIABLES = sizeof variables / sizeof *variables };
@@ -40,7 +40,7 @@ static tally__key record_key(const char *const *options, int option_count) {
     return tally__key_of_words(words, count);
 }
 
-/* "path\nwhat the system says of the file\nversion"; false: there is no such file. */
+/* Writes "path\nfile status\nversion"; false: there is no such file. */
 static bool write_record(char *record, const char *path, size_t path_length, const char *version) {
     char name[4096];
     struct stat info;
@@ -55,7 +55,7 @@ static bool write_record(char *record, const char *path, size_t path_length, con
     return length > 0 && length < MOST_RECORD;
 }
 
-/* The version in a record whose file is as it was, or NULL. */
+/* The version in a record whose file is unchanged, or NULL. */
 static const char *version_in(const tally__image *image) {
     const char *record = image->bytes, *end_of_path = memchr(record, '\n', image->size), *version;
     char now[MOST_RECORD];

@@ -2,8 +2,8 @@
 #ifndef TALLY_CUDA_LIBRARY_H
 #define TALLY_CUDA_LIBRARY_H
 
-/* dlopen, but of ordinary files only: a pipe would be waited for. A name without a slash is looked for among the
- * system's libraries. NULL: *why says what is wrong, until this thread asks again. */
+/* dlopen for ordinary files only, as opening a pipe would wait. A name without a slash is searched among the system's
+ * libraries. NULL: *why says what is wrong, until this thread's next call. */
 void *tally__open_library(const char *path, const char **why);
 
 #endif

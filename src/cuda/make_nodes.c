@@ -14,8 +14,8 @@ enum { LONG_BYTES = 1024 * 1024 }; /* of a segment that gets a launch of its own
 
 static void *pointer(tally__cu_address address) { return (void *)(uintptr_t)address; }
 
-/* Writes how many values a node has behind it, byte by byte: filling is the only write of the driver's that reads no
- * host memory, which might be gone when the stream gets there. */
+/* Writes the count of a node's values behind the node, byte by byte. A fill is the driver's only write that reads no
+ * host memory: such memory might be gone when the stream gets there. */
 static tally_status put_count(const tally__call *call, tally__cu_address node, const tally__nodes_to *to,
                               int64_t count) {
     const tally__driver *driver = call->gpu->driver;
@@ -26,8 +26,8 @@ static tally_status put_count(const tally__call *call, tally__cu_address node, c
     return TALLY_OK;
 }
 
-/* Makes nodes one at a time. Those of exact sums come packed from their kernel; others come as the kernel has them and
- * are packed by a second kernel. */
+/* Makes nodes one at a time. The kernel of exact sums writes packed nodes; nodes of other kernels are packed by a
+ * second kernel. */
 typedef struct maker {
     tally__cu_address own; /* room for a node that is not packed yet */
     tally__loaded kernel;  /* packs it */
@@ -66,8 +66,8 @@ static tally_status make_long_nodes(tally__call *call, const tally__parts *parts
     return status;
 }
 
-/* Copies begins and ends to the GPU without waiting for it. They pass through memory that is not pinned, which the
- * driver has read when the copy returns (CUDA Driver API reference, "API synchronization behavior"). */
+/* Copies begins and ends to the GPU without waiting for it. They are in pageable memory, which the driver has read when
+ * the copy returns (CUDA Driver API reference, "API synchronization behavior"). */
 static tally_status send_places(const tally__call *call, const tally__grouping *groups, tally__cu_address to,
                                 size_t bytes) {
     const tally__driver *driver = call->gpu->driver;
@@ -95,7 +95,7 @@ static tally_status copy_parts(const tally__call *call, const tally__parts *part
     return TALLY_OK;
 }
 
-/* Into how many pieces each segment is cut, where the host does not know their lengths: few segments of many values
+/* How many pieces each segment is divided into, where the host does not know lengths: a few segments of many values
  * would leave multiprocessors idle. */
 static int32_t count_pieces(const tally__call *call, int64_t results, const tally__loaded *kernel) {
     enum { MOST = 64, LEAST_VALUES = 16 * 1024 }; /* pieces of a segment; values of a piece, on average */
@@ -105,7 +105,7 @@ static int32_t count_pieces(const tally__call *call, int64_t results, const tall
     return pieces > MOST ? MOST : pieces > 1 ? (int32_t)pieces : 1;
 }
 
-/* Takes scratch memory for the nodes of pieces, and counters of those that are done. */
+/* Takes scratch memory for the nodes of pieces, and for counters of finished pieces. */
 static tally_status open_pieces(tally__call *call, tally_part_nodes_work *work) {
     const tally__kernel *kernel = call->spec->kernel;
     const size_t counters = ((size_t)work->count * sizeof *work->arrivals + 15) / 16 * 16;
@@ -151,7 +151,7 @@ static tally_status make_parts(tally__call *call, int64_t results, const tally_g
                                   .group = *group};
     tally__loaded kernel, merging;
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_PART_NODES, &kernel));
-    if (!call->spec->exact) /* even if it is not needed yet: a stream that captures may need it later */
+    if (!call->spec->exact) /* even if it is not needed yet: a captured stream may need it later */
         TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &merging));
     if (least_long == INT64_MAX) work.pieces = count_pieces(call, results, &kernel);
     if (work.pieces > 1) TALLY_TRY(open_pieces(call, &work));

@@ -29,7 +29,7 @@ typedef struct job {
     tally__loaded kernels[4];                             /* by the levels of a pass */
 } job;
 
-/* Levels are shared out evenly to passes; the first ones may have one more. */
+/* Levels are divided evenly among passes; the first passes may have one more. */
 static int levels_of(const job *j, int number) { return j->levels / j->passes + (number < j->levels % j->passes); }
 static int log_run_of(const job *j, int number) {
     const int longer = j->levels % j->passes;

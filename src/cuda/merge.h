@@ -5,7 +5,7 @@
 #include "cuda/platform.h"
 #include "gpu_merge.h"
 
-/* What a backend's table has as `merge`, on that platform. */
+/* The `merge` of a backend's table, on a platform. */
 tally_status tally__merge_arrays(const tally__platform *platform, const tally_context *context,
                                  const tally__gpu_merge *merge, int64_t *misplaced);
 

@@ -33,7 +33,7 @@ typedef struct tally__nccl {
 
 enum { TALLY_NCCL_UINT8 = 1, TALLY_NCCL_INT64 = 4, TALLY_NCCL_SUM = 0 };
 
-/* Opened at the first call. TALLY_NO_DEVICE: there is none, or it lacks a function. */
+/* NCCL, opened at the first call. TALLY_NO_DEVICE: there is none, or it lacks a function. */
 tally_status tally__nccl_open(const tally__nccl **nccl);
 /* The status of a call. `what` ends "NCCL could not ..." */
 tally_status tally__nccl_check(const tally__nccl *nccl, int error, const char *what);

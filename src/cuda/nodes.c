@@ -1,5 +1,5 @@
-/* Nodes on a GPU: kernels merge them and finish them (kernels/production/nodes.h), all on the caller's stream. What
- * makes them: make_nodes.c. */
+/* Nodes on a GPU: kernels merge and finish them (kernels/production/nodes.h), all on the caller's stream. make_nodes.c
+ * makes them. */
 #include "cuda/nodes.h"
 
 #include "cuda/shape.h"
@@ -101,8 +101,8 @@ static tally_status reduce(const tally__spec *spec, const tally__input *in, cons
     return status;
 }
 
-/* Merges the `parties` nodes of each result, which lie `apart` bytes apart, into the first. by: NULL, or what the
- * index in each is moved by. */
+/* Merges the `parties` nodes of each result, which lie `apart` bytes apart, into the first. by: NULL, or how far the
+ * index in each is moved. */
 static tally_status change_here(tally__call *call, int64_t count, char *nodes, int parties, int64_t apart,
                                 const int64_t *by) {
     const int64_t bytes = (int64_t)tally__geometry_of(call->spec).node_bytes;

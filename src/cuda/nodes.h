@@ -5,14 +5,14 @@
 #include "cuda/call.h"
 #include "gpu_nodes.h"
 
-/* What the tables of backends have as `nodes`. */
+/* The `nodes` of the tables of GPU backends. */
 extern const tally__gpu_nodes tally__cuda_nodes;
 
 /* Bytes of status flags, with which scratch memory for nodes begins. */
 enum { TALLY_NODES_FLAGS = 64 };
 
-/* Where nodes go: the first one to `at`, each `apart` bytes behind the one before. count_at: how far behind a node the
- * count of its values goes; 0 for nodes of exact sums, which have it inside. */
+/* Where nodes go: the first to `at`, and each `apart` bytes behind the one before. count_at: how many bytes behind its
+ * node the count of values goes; 0 for nodes of exact sums, which contain it. */
 typedef struct tally__nodes_to {
     tally__cu_address at;
     size_t apart, count_at;
@@ -23,7 +23,7 @@ typedef struct tally__nodes_to {
 tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, const tally__nodes_to *to,
                                  tally__cu_address *flags);
 
-/* The kernel of production/nodes.h, loaded, and scratch memory for a launch of it with so many results
+/* The loaded kernel of production/nodes.h, and scratch memory for a launch of it with so many results
  * (TALLY_FOR_NODES). `more` has `bytes` bytes for the caller. */
 typedef struct tally__nodes_memory {
     tally__cu_address flags, copies, more;
@@ -31,7 +31,7 @@ typedef struct tally__nodes_memory {
     tally__loaded kernel;
 } tally__nodes_memory;
 tally_status tally__open_nodes_memory(tally__call *call, int64_t results, size_t bytes, tally__nodes_memory *memory);
-/* Launches that kernel on *work, whose flags, copies and greatest count this fills in. */
+/* Launches that kernel on *work, after filling in work's flags, copies and greatest count. */
 tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_memory *memory, const tally_nodes_work *work);
 
 #endif

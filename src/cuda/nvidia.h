@@ -5,12 +5,12 @@
 
 #include "cuda/platform.h"
 
-/* Opens the driver at the first call, and returns its table. NULL: there is none that can be used, and *why is a static
- * sentence. The file that TALLY_CUDA_DRIVER names is opened in place of libcuda. */
+/* Opens the driver at the first call, and returns its table. NULL: no driver can be used, and *why is a static
+ * sentence. If TALLY_CUDA_DRIVER names a file, it is opened in place of libcuda. */
 const tally__driver *tally__nvidia_driver(const char **why);
 
-/* Whether somebody has loaded the driver into this process: otherwise no pointer belongs to a GPU. Loads nothing, and
- * takes some 20 ns. */
+/* Whether the driver is loaded in this process: otherwise no pointer belongs to a GPU. Loads nothing, and takes some
+ * 20 ns. */
 bool tally__driver_is_loaded(void);
 
 /* NVRTC as a table, found and opened at the first call. Fails with a sentence that says how to install it. */
@@ -45,18 +45,18 @@ tally_status tally__nvrtc_open(const tally__nvrtc **nvrtc);
 /* The file that NVRTC was opened from; NULL: it is not open. */
 const char *tally__nvrtc_file(void);
 
-/* Compiles a unit by NVRTC. log may be NULL. Else *log is NULL, or memory of malloc with warnings, what the assembler
- * says of registers and memory, and "<n> attempts", all but the last of which spilled registers. The image is the same
+/* Compiles a unit by NVRTC. log may be NULL. Otherwise *log is NULL, or memory of malloc with warnings, the assembler's
+ * report of registers and memory, and "<n> attempts": all but the last attempt spilled registers. The image is the same
  * with and without a log. */
 tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log);
-/* The most bytes that a kernel of a log spills from registers to memory. Functions that are not inlined, which are for
- * rare cases, do not count. A unit that spills more than a few is compiled again, for fewer blocks on a
+/* The most bytes that a kernel spills from registers to memory, by the log. Functions that are not inlined do not
+ * count: they are for rare cases. A unit that spills more than a few bytes is compiled again, for fewer blocks on a
  * multiprocessor. */
 int tally__spilled_bytes(const char *log);
 enum { TALLY__FEW_SPILLED = 64 };
 
-/* Makes one text of the unit, in memory of malloc, with every header where it is included: NVRTC or nvcc compiles it
- * alone. */
+/* Makes one text of the unit, in memory of malloc, with every header in place of its include, so that NVRTC or nvcc can
+ * compile it alone. */
 tally_status tally__emit(const tally__unit *unit, char **text);
 /* The same for people: conditions are resolved, and what the unit does not use is left out (text/readable.h). */
 tally_status tally__emit_readable(const tally__unit *unit, char **text);

@@ -43,8 +43,8 @@ static int driver_major(void) {
     return version / 1000;
 }
 
-/* NVRTC opens a second library when it compiles, and finds it by way of its own run path. Sanitizers, whose dlopen
- * stands between, break that; an open library is found in any case. */
+/* NVRTC opens a second library when it compiles, and finds it by its own run path. Sanitizers replace dlopen and break
+ * that, so the library is opened here: an open library is always found. */
 static void open_builtins(void) {
     const char *slash = strrchr(file, '/'), *why;
     char path[4096 + 64];
@@ -53,7 +53,7 @@ static void open_builtins(void) {
     tally__open_library(path, &why);
 }
 
-/* Fills the table from an open library. `named`: the caller chose this one and knows better than the rule above. */
+/* Fills the table from an open library. `named`: the caller chose this library, so the rule above does not apply. */
 static bool fill_table(void *library, const char *path, bool named) {
     int known = driver_major();
     Dl_info place;
@@ -125,7 +125,7 @@ static const struct {
     {NULL, "/usr/local/cuda*/targets/*/lib/libnvrtc.so.*"},
 };
 
-/* Folders must be absolute: what happens to lie where a program is started is no place to load code from. */
+/* Folders must be absolute: code is never loaded from the folder where a program happens to be started. */
 static bool try_places(void) {
     const char *path = secure_getenv("PYTHONPATH");
     char folder[2048];

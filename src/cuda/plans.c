@@ -4,7 +4,7 @@
 #include "cuda/groups.h"
 #include "grouping.h"
 
-/* The places of groups are segments that follow one another. */
+/* The places of groups form consecutive segments. */
 static tally_status make_grouped_plan(tally__call *call, const tally_segments *segments, tally__gpu_plan *plan) {
     TALLY_TRY(tally__plan_groups(call, segments, plan));
     const tally_segments places =

@@ -1,6 +1,6 @@
-/* What the cuda backend runs on: a driver, and something that turns a translation unit into an image the driver loads.
- * There are two: NVIDIA's (driver.c, compiler.c) and the simulator (src/simt). The rest of src/cuda knows no other
- * difference. */
+/* What the cuda backend runs on: a driver, and a compiler that turns a translation unit into an image that the driver
+ * loads. There are two platforms: NVIDIA's (driver.c, compiler.c) and the simulator (src/simt). The rest of src/cuda
+ * does not know them apart otherwise. */
 #ifndef TALLY_CUDA_PLATFORM_H
 #define TALLY_CUDA_PLATFORM_H
 
@@ -17,7 +17,7 @@ typedef struct tally__unit {
     const char *text;             /* "production/reduce.h" */
     char entry[TALLY_MOST_ENTRY]; /* the name of its first kernel; of others: tally__name_entry (units.h) */
     char problem[48];             /* how the names of its kernels end */
-    tally__entry first;           /* of `entries` kernels, one behind the other */
+    tally__entry first;           /* the first of `entries` consecutive kernels */
     int entries;
     int kernel; /* place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS; or TALLY_USERS; general units: 0 */
     tally__form form;

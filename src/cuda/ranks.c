@@ -36,7 +36,7 @@ static bool lies_there(const tally__spec *spec, const void *address) {
     return tally__backend_of(&spec->options)->holds(address);
 }
 
-/* What whole arrays, segments and elements begin with. The output is checked later, when the number of results is
+/* Begins a call on whole arrays, segments or elements. The output is checked later, when the number of results is
  * known. */
 static tally_status begin(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
                           const tally_output *out, void *comm, job *j) {
@@ -63,9 +63,9 @@ static tally_status open_call(const job *j, const tally_segments *segments, tall
 
 /* ---- nodes ---- */
 
-/* What lies in scratch memory: this rank's nodes, then those of all ranks, then results that are to be converted. */
+/* Scratch memory: this rank's nodes, then those of all ranks, then results to be converted. */
 typedef struct layout {
-    size_t record, count_at; /* bytes of a node and its count; where the count is in it, or 0 */
+    size_t record, count_at; /* bytes of a node and its count; where in these the count is, or 0 */
     bool adds;
     tally__cu_address mine, all, staging;
     tally__nodes_memory memory; /* and the kernel of nodes, loaded before ranks wait for one another */

@@ -1,4 +1,4 @@
-/* Rows of an N-d array on a GPU (docs/design/007): which kernel takes them, how their work is shared, and where their
+/* Rows of an N-d array on a GPU (docs/design/007): which kernel reduces them, how the work is divided, and where
  * results go. */
 #include "cuda/rows.h"
 
@@ -11,10 +11,10 @@
 
 enum {
     FAN = 64,       /* nodes that are combined at a time (kernels/order/tile.h) */
-    FEW_WARPS = 128 /* rows for each multiprocessor, each of a warp: twice as many warps as it holds */
+    FEW_WARPS = 128 /* rows for each multiprocessor, with a warp each: twice as many warps as it holds */
 };
 
-/* A launch; or several of the same shape, where one would need more counters than there are. */
+/* A launch, or several of the same shape if one would need more counters than there are. */
 typedef struct plan {
     tally__form form;
     tally_rows_work work;
@@ -102,12 +102,12 @@ static int reads_of(const tally__call *call, int64_t inner, int64_t across) {
     return are_aligned ? TALLY_READS_APART : TALLY_READS_ANYWHERE;
 }
 
-/* A block may have so many bytes of a leaf that is read twice: those of all blocks then stay in the second-level cache.
- */
+/* The most bytes of a block's leaves that are read twice: then those of all blocks stay in the second-level cache. */
 enum { MOST_LEAF_BYTES = 128 << 10 };
 
-/* log2 of the columns of a leaf. Where order does not show we may choose: more columns take fewer steps. Fewer columns
- * keep more multiprocessors busy, and leaves that are read twice in a cache. Short rows get as few as fill columns. */
+/* log2 of the columns of a leaf. Where order does not show, we may choose. More columns take fewer steps; fewer keep
+ * more multiprocessors busy, and keep leaves that are read twice in a cache. Short rows get no more columns than they
+ * fill. */
 static int log_columns_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
     enum { LEAST = 7, MOST = 9, BLOCKS = 4, BYTES = MOST_LEAF_BYTES / (TALLY_STRIPES << LEAST) };
     const tally__geometry sizes = tally__geometry_of(call->spec);
@@ -127,14 +127,14 @@ static int log_columns_of(const tally__call *call, const plan *p, int64_t inner,
 
 /* log2 of the threads side by side in a panel: 32 or fewer. Fewer are better where many would idle at the end of a row,
  * or where a leaf that is read twice would not stay in the second-level cache, as long as they read WIDE bytes of each
- * row of memory. Where panels are too few to keep all multiprocessors busy, NARROW bytes will do. */
+ * row of memory. Where panels are too few to keep all multiprocessors busy, NARROW bytes are enough. */
 static int log_across_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
     enum { WIDE = 128, NARROW = 64 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, leaf = TALLY_STRIPES << p->work.log_columns,
                   rows = tally__least(p->work.length, leaf), leaves = p->work.outer * tally__over(p->work.length, leaf);
     int log = (int)tally__least(5, tally__log_above(tally__over(inner, across)));
-    for (; log > 0 && p->work.log_joined == 0; log--) { /* rows that are read as one have to lie within a panel */
+    for (; log > 0 && p->work.log_joined == 0; log--) { /* joined rows must lie within a panel */
         const int64_t panels = tally__over(inner, across << log), others = tally__over(inner, across << (log - 1)),
                       threads = panels << log, fewer = others << (log - 1), narrow = (across << (log - 1)) * bytes;
         const bool is_idle = threads * 8 > fewer * 9, are_few = 2 * leaves * panels < 3 * call->gpu->multiprocessors,
@@ -144,10 +144,10 @@ static int log_across_of(const tally__call *call, const plan *p, int64_t inner, 
     return log;
 }
 
-/* log2 of the threads that share a column of values; at most one for each column of a leaf. Many keep more
- * multiprocessors busy. But they wait for one another at every leaf, so where each multiprocessor has BLOCKS anyway it
- * is those of one warp, 2^LEAST, or for short rows one. More of them also make a block's leaves fewer, so that leaves
- * of 8-byte values that are read twice stay in the second-level cache. */
+/* log2 of the threads that share the same results; at most one for each column of a leaf. Many threads keep more
+ * multiprocessors busy, but they wait for one another at every leaf. So where each multiprocessor has BLOCKS blocks
+ * anyway, it is 2^LEAST threads of one warp, or one thread for short rows. More threads also mean fewer leaves in a
+ * block, so that leaves of 8-byte values that are read twice stay in the second-level cache. */
 static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
     enum { BLOCKS = 8, LEAST = 3, WARP = 5 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
@@ -251,9 +251,8 @@ static tally_status launch(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
-/* Whether rows are reduced as segments: those of exact operators and of the caller's own; many rows of at most a leaf
- * (for few, one launch is better than the three of segments); and longer ones, if some begin where 16 bytes cannot be
- * read at once. */
+/* Whether rows are reduced as segments: rows of exact and user operators; many rows of at most a leaf (for few rows,
+ * one launch is better than the three of segments); and longer rows if some of them are not aligned to 16 bytes. */
 static bool are_segments(const tally__call *call, const tally_segments *segments) {
     const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
     if (call->spec->user != NULL || call->spec->exact) return true;

@@ -1,4 +1,4 @@
-/* Arithmetic by which launches share out work. */
+/* Arithmetic for dividing work among blocks. */
 #ifndef TALLY_CUDA_SHAPE_H
 #define TALLY_CUDA_SHAPE_H
 
@@ -9,7 +9,8 @@ static inline int64_t tally__over(int64_t a, int64_t b) { return (a + b - 1) / b
 static inline int64_t tally__least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* The least power of two that is not below n, as its logarithm; 0 for n below 2. */
 static inline int tally__log_above(int64_t n) { return n > 1 ? 64 - __builtin_clzll((uint64_t)(n - 1)) : 0; }
-/* Where so many bytes lie from *end on, which moves behind them, to a multiple of 256; the same as a pointer. */
+/* Takes so many bytes from *end on, and moves *end behind them, to a multiple of 256. The second function gives a
+ * pointer. */
 static inline uint64_t tally__take(uint64_t *end, int64_t bytes) {
     const uint64_t begin = *end;
     *end += (uint64_t)(bytes + 255) / 256 * 256;
@@ -18,7 +19,8 @@ static inline uint64_t tally__take(uint64_t *end, int64_t bytes) {
 static inline void *tally__take_memory(uint64_t *end, int64_t bytes) {
     return (void *)(uintptr_t)tally__take(end, bytes);
 }
-/* Blocks with a thread for each of n, at least one, and at most as many as keep so many multiprocessors busy. */
+/* The number of blocks that have a thread for each of n items: at least 1, and at most as many as keep these
+ * multiprocessors busy. */
 static inline int64_t tally__blocks_for(int64_t n, int64_t threads, int multiprocessors) {
     const int64_t wanted = tally__over(n, threads), most = 64 * (int64_t)multiprocessors;
     return wanted < 1 ? 1 : wanted < most ? wanted : most;

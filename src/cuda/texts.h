@@ -14,7 +14,7 @@ typedef struct tally__text {
 extern const tally__text tally__texts[]; /* by name, ascending */
 extern const int tally__text_count;
 
-/* The text of that name; NULL: there is none. "stdint.h" is device/nvrtc.h. (emit.c) */
+/* The text of a name; NULL: there is none. "stdint.h" is device/nvrtc.h. (emit.c) */
 const tally__text *tally__text_named(const char *name, size_t length);
 
 #endif

@@ -29,7 +29,7 @@ tally_nan tally__nan_of(const tally__spec *spec) {
 typedef enum unit_kind { ORDERED, EXACT, TYPED, GENERAL, KINDS } unit_kind;
 
 static const struct form {
-    const char *text, *defines; /* text NULL: there is no such unit; defines "": nothing */
+    const char *text, *defines; /* text NULL: there is no such unit; defines "": it defines nothing */
     tally__entry first;
 } forms[KINDS][TALLY_FORMS] = {
 #define TALLY_UNIT(kind, ID, text, defines) [kind][TALLY_FORM_##ID] = {text, #defines, TALLY_FIRST_##kind##_##ID},
@@ -115,7 +115,7 @@ static void merge_unit(const tally__spec *spec, tally__form form, tally__unit *u
              shape.each, shape.blocks);
 }
 
-/* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
+/* The operator's key names the kernel, so that operators with different texts have different kernels. */
 static tally_status unit_of_user(const tally__spec *spec, tally__form form, tally__unit *unit) {
     const tally__user_operator *user = spec->user;
     const tally_operator *d = &user->definition;
@@ -156,7 +156,7 @@ bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS;
     if (spec->exact && form == TALLY_FORM_SEGMENTS) return tally__is_sum_alone(spec);
     if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
-    if (form == TALLY_FORM_WIDE && spec->type == TALLY_F16) return false; /* all of which few levels hold */
+    if (form == TALLY_FORM_WIDE && spec->type == TALLY_F16) return false; /* a few levels hold all values of f16 */
     return forms[spec->exact ? EXACT : ORDERED][form].text != NULL;
 }
 

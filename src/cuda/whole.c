@@ -4,7 +4,7 @@
 #include "cuda/units.h"
 #include "cuda/shape.h"
 
-enum { MAILBOX = 2 }; /* times the size of a node: 64 bits for 32 (kernels/device/mailbox.h) */
+enum { MAILBOX = 2 }; /* a mailbox has twice the size of a node: 64 bits for 32 (kernels/device/mailbox.h) */
 
 static void shape_ordered(const tally__call *c, int64_t count, tally_array_work *work, int64_t *blocks,
                           size_t *node_bytes) {
@@ -34,8 +34,8 @@ static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64
     if (*blocks == 0) *blocks = 1;
 }
 
-/* Few values are added up in a few doubles (kernels/production/small_exact.h), which can be rounded to f32 and f64. Up
- * to SMALL_ALONE iterations are one block's; more are spread over TALLY_SMALL_BLOCKS. Measured: docs/design/005. */
+/* Small arrays are added up in a few doubles (kernels/production/small_exact.h), which can be rounded to f32 and f64.
+ * One block does up to SMALL_ALONE iterations; more are spread over TALLY_SMALL_BLOCKS. Measured: docs/design/005. */
 enum { SMALL_ALONE = 8 };
 static bool is_small(const tally__spec *spec, int64_t count) {
     const int32_t digits = spec->final.format.digits; /* 0 for a tally_stats, whose numbers are f64 */
@@ -54,7 +54,7 @@ static void shape_small(const tally__call *c, int64_t count, tally_array_work *w
 tally_status tally__launch_whole(tally__call *c, int64_t begin, int64_t n, int64_t first, tally__gives what,
                                  tally__cu_address to) {
     const tally__input *in = &c->in;
-    /* Of no values x and y may be NULL: nothing is added to that. */
+    /* x and y may be NULL where there are no values: nothing is added to NULL. */
     tally_array_work work = {.x = begin > 0 ? in->x + begin * in->x_stride : in->x,
                              .y = begin > 0 ? in->y + begin * in->y_stride : in->y,
                              .x_stride = in->x_stride,

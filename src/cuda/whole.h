@@ -12,8 +12,8 @@ typedef enum tally__gives { TALLY_GIVES_NODE, TALLY_GIVES_RESULT } tally__gives;
 tally_status tally__launch_whole(tally__call *call, int64_t begin, int64_t n, int64_t first, tally__gives what,
                                  tally__cu_address to);
 
-/* Launches the reduction of the call's input to a node at `to`, as kernels have it: spec->kernel->node_size bytes, at a
- * multiple of 16. Not for operators of the caller's own, which finish on the device. */
+/* Launches the reduction of the call's input to a node at `to`, in the form that kernels use: spec->kernel->node_size
+ * bytes, at a multiple of 16. Not for user operators, which finish on the device. */
 tally_status tally__launch_node(tally__call *call, tally__cu_address to);
 
 #endif

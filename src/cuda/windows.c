@@ -1,4 +1,4 @@
-/* Windows of nodes on a GPU: all windows, side by side, pass through scratch memory. */
+/* Windows of nodes on a GPU. All windows pass through scratch memory, side by side. */
 #include "cuda/windows.h"
 
 #include "cuda/segments.h"
@@ -45,7 +45,7 @@ static tally__cu_address place(job *j, tally__cu_address begin) {
     return end;
 }
 
-/* Finds where each window lies among all of them: offsets of their lengths. */
+/* Finds where each window begins among all: offsets, from their lengths. */
 static tally_status open_windows(tally__call *call, const tally__node_windows *w, void *nodes, const int16_t *extents,
                                  job *j) {
     *j = (job){.call = call, .work = describe(w, nodes, extents)};
