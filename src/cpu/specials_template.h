@@ -130,41 +130,60 @@ TALLY_INLINE TALLY_TARGET uint64_t each_is_f64(units v, int64_t at) {
 }
 #endif
 
-#define TALLY_COPY_FINITE(type, word, vector, infinite, most)                                                        \
-    TALLY_INLINE TALLY_TARGET int64_t finite_##type(vector *a, vector *b, int64_t at, int32_t *places) {             \
-        const vector out = ((*a & (infinite)) == (infinite)) | ((*b & (infinite)) == (infinite));                    \
-        int64_t found = 0;                                                                                           \
-        if (!TALLY_ANY(out)) return 0; /* as nearly always */                                                        \
-        for (uint64_t bits = TALLY_EACH_IS(type, 0, out); bits != 0; bits &= bits - 1)                               \
-            places[found++] = (int32_t)at + __builtin_ctzll(bits);                                                   \
-        *a = (*a & ~out) | (out & ~(most));                                                                          \
-        *b &= ~out;                                                                                                  \
-        return found;                                                                                                \
-    }                                                                                                                \
-    TALLY_INLINE TALLY_TARGET int64_t copy_all_##type(const word *x, const word *y, const int two, int64_t n,        \
-                                                      word *to, word *to_y, int32_t *places) {                       \
-        enum { LANES = sizeof(vector) / sizeof(word) };                                                              \
-        const size_t rest = (size_t)(n % LANES) * sizeof(word);                                                      \
-        vector a = {0}, b = {0};                                                                                     \
-        int64_t found = 0, i = 0;                                                                                    \
-        for (; i + LANES <= n; i += LANES) {                                                                         \
-            memcpy(&a, x + i, sizeof a);                                                                             \
-            if (two) memcpy(&b, y + i, sizeof b);                                                                    \
-            found += finite_##type(&a, &b, i, places + found);                                                       \
-            memcpy(to + i, &a, sizeof a);                                                                            \
-            if (two) memcpy(to_y + i, &b, sizeof b);                                                                 \
-        }                                                                                                            \
-        a = b = (vector){0};                                                                                         \
-        memcpy(&a, x + i, rest);                                                                                     \
-        if (two) memcpy(&b, y + i, rest);                                                                            \
-        found += finite_##type(&a, &b, i, places + found);                                                           \
-        memcpy(to + i, &a, rest);                                                                                    \
-        if (two) memcpy(to_y + i, &b, rest);                                                                         \
-        return found;                                                                                                \
-    }                                                                                                                \
-    static TALLY_TARGET int64_t copy_finite_##type(const void *x, const void *y, int64_t n, void *to, void *to_y,    \
-                                                   int32_t *places) {                                                \
-        return x == y ? copy_all_##type(x, x, 0, n, to, to, places) : copy_all_##type(x, y, 1, n, to, to_y, places); \
+enum { COPIED_AHEAD = 4096 }; /* bytes: copies are added up, and nothing is read meanwhile */
+#define TALLY_COPY_FINITE(type, word, vector, infinite, most)                                                         \
+    TALLY_INLINE TALLY_TARGET int64_t finite_##type(vector *a, vector *b, int64_t at, int32_t *places) {              \
+        const vector out = ((*a & (infinite)) == (infinite)) | ((*b & (infinite)) == (infinite));                     \
+        int64_t found = 0;                                                                                            \
+        if (!TALLY_ANY(out)) return 0; /* as nearly always */                                                         \
+        for (uint64_t bits = TALLY_EACH_IS(type, 0, out); bits != 0; bits &= bits - 1)                                \
+            places[found++] = (int32_t)at + __builtin_ctzll(bits);                                                    \
+        *a = (*a & ~out) | (out & ~(most));                                                                           \
+        *b &= ~out;                                                                                                   \
+        return found;                                                                                                 \
+    }                                                                                                                 \
+    TALLY_INLINE TALLY_TARGET int64_t copy_some_##type(const word *x, const word *y, const int two, int64_t at,       \
+                                                       size_t bytes, word *to, word *to_y, int32_t *places) {         \
+        vector a = {0}, b = {0};                                                                                      \
+        memcpy(&a, x + at, bytes);                                                                                    \
+        if (two) memcpy(&b, y + at, bytes);                                                                           \
+        const int64_t found = finite_##type(&a, &b, at, places);                                                      \
+        memcpy(to + at, &a, bytes);                                                                                   \
+        if (two) memcpy(to_y + at, &b, bytes);                                                                        \
+        return found;                                                                                                 \
+    }                                                                                                                 \
+    /* Copies some vectors if all of their values are finite. */                                                      \
+    TALLY_INLINE TALLY_TARGET bool copied_##type(const word *x, word *to, const int vectors) {                        \
+        enum { LANES = sizeof(vector) / sizeof(word) };                                                               \
+        vector v[4], out = {0};                                                                                       \
+        _Pragma("GCC unroll 4") for (int k = 0; k < vectors; k++) {                                                   \
+            memcpy(&v[k], x + k * LANES, sizeof v[k]);                                                                \
+            out |= (v[k] & (infinite)) == (infinite);                                                                 \
+        }                                                                                                             \
+        if (TALLY_ANY(out)) return false;                                                                             \
+        _Pragma("GCC unroll 4") for (int k = 0; k < vectors; k++) memcpy(to + k * LANES, &v[k], sizeof v[k]);         \
+        return true;                                                                                                  \
+    }                                                                                                                 \
+    TALLY_INLINE TALLY_TARGET int64_t copy_all_##type(const word *x, const word *y, const int two, int64_t n,         \
+                                                      word *to, word *to_y, int32_t *places) {                        \
+        enum { LANES = sizeof(vector) / sizeof(word), FOUR = 4 * LANES };                                             \
+        int64_t found = 0, i = 0, end;                                                                                \
+        for (; i + FOUR <= n; i = end) {                                                                              \
+            end = i + FOUR;                                                                                           \
+            ask_for_bytes((const char *)(x + i) + COPIED_AHEAD, sizeof(vector) * 4);                                  \
+            if (two) ask_for_bytes((const char *)(y + i) + COPIED_AHEAD, sizeof(vector) * 4);                         \
+            if (copied_##type(x + i, to + i, 4) && (!two || copied_##type(y + i, to_y + i, 4))) continue;             \
+            for (; i < end; i += LANES)                                                                               \
+                found += copy_some_##type(x, y, two, i, sizeof(vector), to, to_y, places + found);                    \
+        }                                                                                                             \
+        for (; i < n; i += LANES)                                                                                     \
+            found += copy_some_##type(x, y, two, i, (size_t)(n - i < LANES ? n - i : LANES) * sizeof(word), to, to_y, \
+                                      places + found);                                                                \
+        return found;                                                                                                 \
+    }                                                                                                                 \
+    static TALLY_TARGET int64_t copy_finite_##type(const void *x, const void *y, int64_t n, void *to, void *to_y,     \
+                                                   int32_t *places) {                                                 \
+        return x == y ? copy_all_##type(x, x, 0, n, to, to, places) : copy_all_##type(x, y, 1, n, to, to_y, places);  \
     }
 TALLY_COPY_FINITE(f32, int32_t, sizes, 0x7f800000, most_f32)
 TALLY_COPY_FINITE(f64, int64_t, units, (int64_t)0x7ff << 52, most_f64)
