@@ -18,7 +18,7 @@ enum { PLAIN_BLOCK = 1024 };
 typedef row plain_rows[PLAIN_BLOCK / ROW + 2];
 
 /* A term that one sum holds; squares have to be of few digits, as those of bf16 are. */
-enum { PLAIN_SQUARE = TALLY_TERMS };
+enum { PLAIN_SQUARE = TALLY_TERMS, NO_TERMS = -1 };
 TALLY_INLINE TALLY_TARGET wide plain_term(const int kind, wide a) {
     return kind == TALLY_TERM_MAGNITUDE ? magnitude_of(a) : kind == PLAIN_SQUARE ? a * a : a;
 }
@@ -58,6 +58,10 @@ TALLY_INLINE TALLY_TARGET void take_product(wide *s, const int step, const int i
 }
 #endif
 
+/* How many parts sums of such terms have. */
+TALLY_INLINE int plain_parts(const int is_f64, const int kind) {
+    return kind == NO_TERMS ? 0 : TALLY_PLAIN_PARTS(is_f64, kind);
+}
 /* What sums begin with: part k in registers k * step ... */
 TALLY_INLINE TALLY_TARGET void begin_plainly(wide *s, const int parts, const int step, const int kind,
                                              const double *anchor) {
@@ -297,64 +301,91 @@ TALLY_INLINE TALLY_TARGET void plain_across(const int is_f64, const int kind, co
 }
 #undef TALLY_PLAIN_ACROSS
 #ifdef TALLY_PLAIN_PRODUCTS
-TALLY_INLINE TALLY_TARGET void products_across(const int is_f64, const void *x, const void *y, const int two,
-                                               const int length, int count, const double *anchor,
-                                               tally__plain_sums sums) {
+/* Stores what lanes hold for the segments from `first` on. */
+TALLY_INLINE TALLY_TARGET void put_across(const wide *s, const int parts, const int kind, const double *anchor,
+                                          int first, tally__plain_sums sums) {
     enum { GROUPS = ACROSS / WIDTH };
-    const int parts = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_PRODUCT);
+#pragma GCC unroll 4
+    for (int k = 0; k < parts; k++)
+#pragma GCC unroll 8
+        for (int g = 0; g < GROUPS; g++)
+            *(wide_anywhere *)(sums[k] + first + g * WIDTH) =
+                kind == TALLY_TERM_PRODUCT ? s[k * GROUPS + g] - anchor[k] : s[k * GROUPS + g];
+}
+/* A lane for each of some segments with the same 1 to 4 values. `sums` are of terms of x, or of x and y if `two`.
+ * Unless `other` is NO_TERMS, `others` are sums of terms of that kind, of x alone and from the same reading. */
+TALLY_INLINE TALLY_TARGET void sums_across(const int is_f64, const int kind, const int other, const void *x,
+                                           const void *y, const int two, const int length, int count,
+                                           const double *anchor, tally__plain_sums sums, tally__plain_sums others) {
+    enum { GROUPS = ACROSS / WIDTH };
+    const int parts = TALLY_PLAIN_PARTS(is_f64, kind), other_parts = plain_parts(is_f64, other);
     const int64_t bytes = (is_f64 ? 8 : 4) * length;
     _Alignas(64) double transposed[2][4][ACROSS];
     for (int first = 0; first < count; first += ACROSS) {
-        wide s[TALLY_PARTS * GROUPS];
+        wide s[TALLY_PARTS * GROUPS], o[TALLY_PARTS * GROUPS];
         transpose_equal(is_f64, transposed[0], (const char *)x + first * bytes, length);
         if (two) transpose_equal(is_f64, transposed[1], (const char *)y + first * bytes, length);
-        begin_plainly(s, parts, GROUPS, TALLY_TERM_PRODUCT, anchor);
+        if (other != NO_TERMS) ask_for(is_f64, ACROSS * length, x, first * length + TALLY_PLAIN_AHEAD(is_f64));
+        begin_plainly(s, parts, GROUPS, kind, anchor);
+        begin_plainly(o, other_parts, GROUPS, other, anchor);
 #pragma GCC unroll 4
         for (int k = 0; k < length; k++)
 #pragma GCC unroll 8
-            for (int g = 0; g < GROUPS; g++)
-                take_product(s + g, GROUPS, is_f64, *(const wide *)&transposed[0][k][g * WIDTH],
-                             *(const wide *)&transposed[two][k][g * WIDTH]);
-#pragma GCC unroll 4
-        for (int k = 0; k < parts; k++)
-#pragma GCC unroll 8
-            for (int g = 0; g < GROUPS; g++)
-                *(wide_anywhere *)(sums[k] + first + g * WIDTH) = s[k * GROUPS + g] - anchor[k];
+            for (int g = 0; g < GROUPS; g++) {
+                const wide a = *(const wide *)&transposed[0][k][g * WIDTH];
+                take_plainly(s + g, GROUPS, is_f64, kind, a, *(const wide *)&transposed[two][k][g * WIDTH]);
+                if (other != NO_TERMS) take_plainly(o + g, GROUPS, is_f64, other, a, a);
+            }
+        put_across(s, parts, kind, anchor, first, sums);
+        put_across(o, other_parts, other, anchor, first, others);
     }
 }
 #endif
 #if defined(TALLY_ISA_AVX512)
 #define TALLY_PLAIN_ALIKE
+/* Keeps what the lanes of segment k hold, without the anchors. */
+TALLY_INLINE TALLY_TARGET void end_row(wide lanes[TALLY_PARTS][8], const int k, const wide *s, const int parts,
+                                       const int kind, const double *anchor) {
+#pragma GCC unroll 4
+    for (int p = 0; p < parts; p++)
+        lanes[p][k] = kind == TALLY_TERM_PRODUCT && p < 2 ? less(s[p], (wide){0} + anchor[p]) : s[p];
+}
 /* Eight segments or more that all have the same number of values, more than a lane takes: row by row, and the lanes of
- * eight are folded together. The last eight may take segments again. */
-TALLY_INLINE TALLY_TARGET void plain_alike(const int is_f64, const int kind, const void *x, const void *y,
-                                           const int two, const int64_t length, int count, const double *anchor,
-                                           tally__plain_sums sums) {
-    const int parts = TALLY_PLAIN_PARTS(is_f64, kind), rest = (int)(length % ROW);
+ * eight are folded together. The last eight may take segments again. `other` and `others` as in sums_across. */
+TALLY_INLINE TALLY_TARGET void plain_alike(const int is_f64, const int kind, const int other, const void *x,
+                                           const void *y, const int two, const int64_t length, int count,
+                                           const double *anchor, tally__plain_sums sums, tally__plain_sums others) {
+    const int parts = TALLY_PLAIN_PARTS(is_f64, kind), other_parts = plain_parts(is_f64, other),
+              rest = (int)(length % ROW);
     for (int first = 0; first < count; first += 8) {
         const int from = first + 8 <= count ? first : count - 8;
-        wide lanes[TALLY_PARTS][8];
+        wide lanes[TALLY_PARTS][8], other_lanes[TALLY_PARTS][8];
         ask_for(is_f64, 8 * (int)length, x, (from + 8) * length + TALLY_PLAIN_AHEAD(is_f64));
 #pragma GCC unroll 8
         for (int k = 0; k < 8; k++) {
             const int64_t begin = (from + k) * length, end = begin + length;
             int64_t i = begin;
-            wide s[TALLY_PARTS];
+            wide s[TALLY_PARTS], o[TALLY_PARTS];
             begin_plainly(s, parts, 1, kind, anchor);
+            begin_plainly(o, other_parts, 1, other, anchor);
             for (; i + ROW <= end; i += ROW) {
                 const wide a = load(is_f64, x, i);
                 take_plainly(s, 1, is_f64, kind, a, two ? load(is_f64, y, i) : a);
+                if (other != NO_TERMS) take_plainly(o, 1, is_f64, other, a, a);
             }
             if (rest > 0) {
                 const wide a = load_part(is_f64, x, i, rest);
                 take_plainly(s, 1, is_f64, kind, a, two ? load_part(is_f64, y, i, rest) : a);
+                if (other != NO_TERMS) take_plainly(o, 1, is_f64, other, a, a);
             }
-#pragma GCC unroll 4
-            for (int p = 0; p < parts; p++)
-                lanes[p][k] = kind == TALLY_TERM_PRODUCT && p < 2 ? less(s[p], (wide){0} + anchor[p]) : s[p];
+            end_row(lanes, k, s, parts, kind, anchor);
+            end_row(other_lanes, k, o, other_parts, other, anchor);
         }
 #pragma GCC unroll 4
         for (int p = 0; p < parts; p++) _mm512_storeu_pd(sums[p] + from, fold_eight((const __m512d *)lanes[p]));
+#pragma GCC unroll 4
+        for (int p = 0; p < other_parts; p++)
+            _mm512_storeu_pd(others[p] + from, fold_eight((const __m512d *)other_lanes[p]));
     }
 }
 #endif
@@ -372,7 +403,7 @@ TALLY_INLINE TALLY_TARGET bool across(const int is_f64, const int kind, const vo
                                       const int length, int count, const double *anchor, tally__plain_sums sums) {
 #ifdef TALLY_PLAIN_PRODUCTS
     if (kind == TALLY_TERM_PRODUCT) {
-        if (count % ACROSS == 0) products_across(is_f64, x, y, two, length, count, anchor, sums);
+        if (count % ACROSS == 0) sums_across(is_f64, kind, NO_TERMS, x, y, two, length, count, anchor, sums, NULL);
         return count % ACROSS == 0;
     }
 #endif
@@ -398,7 +429,7 @@ TALLY_INLINE TALLY_TARGET void plain_segments(const int is_f64, const int kind, 
     default:
 #ifdef TALLY_PLAIN_ALIKE
         done = count >= 8;
-        if (done) plain_alike(is_f64, kind, x, y, two, length, count, anchor, sums);
+        if (done) plain_alike(is_f64, kind, NO_TERMS, x, y, two, length, count, anchor, sums, NULL);
 #endif
         break;
     }
