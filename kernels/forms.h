@@ -10,9 +10,7 @@
     X(WHOLE, ARRAYS)        /* a whole array */                                \
     X(SMALL, ARRAYS)        /* a small one, exactly */                         \
     X(FLAT, SEGMENTS)       /* exact segments of any values */                 \
-    X(SEGMENTS, SEGMENTS)   /* segments; exact sums alone, in a few doubles */ \
-    X(WIDE, SEGMENTS)       /* exact segments by prefix sums of four levels */ \
-    X(PREFIX, SEGMENTS)     /* of one or two */                                \
+    X(SEGMENTS, SEGMENTS)   /* segments; exact sums in two doubles each */     \
     X(PARTITION, SEGMENTS)  /* what prepares segments */                       \
     X(FEATURES, SEGMENTS)   /* segments of vectors of features */              \
     X(GROUPS, SEGMENTS)     /* what arranges vectors by segment */             \
@@ -75,14 +73,10 @@
         K(EXACT, SHORT, exact_short, TALLY_THREADS, tally_segments_work)                          \
     U(EXACT, TILE, "production/short_tile.h", )                                                   \
         K(EXACT, TILE, exact_tile, TALLY_THREADS, tally_segments_work)                            \
-    U(EXACT, PREFIX, "production/prefix.h", )                                                     \
-        K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)          \
     U(EXACT, COLUMNS, "production/exact_columns.h", )                                             \
         K(EXACT, COLUMNS, exact_columns, TALLY_THREADS, tally_columns_work)                       \
     U(EXACT, ROWS, "production/exact_rows.h", )                                                   \
         K(EXACT, ROWS, exact_rows, TALLY_THREADS, tally_exact_rows_work)                          \
-    U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                      \
-        K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1), tally_segments_work)              \
     U(EXACT, FLAT, "production/flat.h", )                                                         \
         K(EXACT, FLAT, flat, TALLY_FLAT_THREADS, tally_segments_work)                             \
         K(EXACT, FLAT, flat_whole, TALLY_FLAT_THREADS, tally_segments_work)                       \

@@ -11,7 +11,7 @@
  *     TALLY_HAS_INDEX, TALLY_HAS_WIDE, TALLY_CAN_SPARE, TALLY_IS_LONG, TALLY_IS_DEAR
  *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (accumulators/user.h)
  *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
- *     TALLY_EXPANSIONS, TALLY_PREFIX_WIDE                      of the form (forms.h), 1
+ *     TALLY_EXPANSIONS                                         of the form (forms.h), 1
  *     TALLY_EXPANSION_PARTS                                    of files in production/, 1 */
 #ifndef TALLY_POLICY_H
 #define TALLY_POLICY_H
@@ -140,24 +140,25 @@
 #ifndef TALLY_EXPANSION_PARTS
 #define TALLY_EXPANSION_PARTS 0
 #endif
-/* A sum alone, of many values: columns are cheap. */
-#define TALLY_IS_PLAIN                                                                                       \
-    (TALLY_IS_EXACT && TALLY_EXPANSIONS && !TALLY_EXPANSION_PARTS && TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && \
-     !TALLY_HAS_KEYS)
-/* Of f64: two sums, and an anchor between them (shared/anchored.h). */
+/* Else sums are two doubles each (exact_sums/compensated_nodes.h). */
+#define TALLY_IS_COMPENSATED (TALLY_IS_EXACT && TALLY_EXPANSIONS && !TALLY_EXPANSION_PARTS)
+/* A sum of values or magnitudes alone. */
+#define TALLY_IS_PLAIN (TALLY_IS_COMPENSATED && TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)
+/* Of few bits one double holds most sums, which their range tells (exact_sums/ranged.h). */
+#define TALLY_IS_RANGED (TALLY_IS_COMPENSATED && TALLY_BYTES == 2 && !TALLY_HAS_KEYS)
+/* In chunks sums of f64 are two, with an anchor between them (segments/chunk_sums.h). */
 #define TALLY_IS_ANCHORED (TALLY_IS_PLAIN && TALLY_IS_F64)
-/* Of narrower floats: their sum in f64, and their range, which tells whether all additions were exact. */
-#define TALLY_IS_NARROW_SUM (TALLY_IS_PLAIN && !TALLY_IS_F64)
 
 /* ---- segments in shared memory ---- */
 
 /* Some lanes fold a segment, vector by vector (shared/parts.h). */
-#define TALLY_IN_PARTS \
-    (TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !TALLY_IS_STRUCTURE && !TALLY_IS_USER)
+#define TALLY_IN_PARTS                                                                           \
+    (TALLY_IS_FREE && TALLY_PASSES == 1 && (TALLY_KERNEL_INPUTS == 1 || TALLY_IS_COMPENSATED) && \
+     !TALLY_IS_STRUCTURE && !TALLY_IS_USER)
 /* Any power of two of lanes may fold a segment, or search it (shared/search.h): parts_node. */
 #define TALLY_BY_LANES (TALLY_IN_PARTS || TALLY_HAS_INDEX)
 /* A value costs so much that segments had better meet others of about their length. */
-#define TALLY_IS_SORTED (TALLY_IN_PARTS && TALLY_HAS_SQUARES)
+#define TALLY_IS_SORTED (TALLY_IN_PARTS && (TALLY_HAS_SQUARES || TALLY_IS_COMPENSATED))
 /* Quarters of a warp have a leaf each (shared/quarters.h). */
 #define TALLY_BY_QUARTERS                                                                                          \
     (!TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && !TALLY_IS_STRUCTURE && \
@@ -171,16 +172,9 @@
 /* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */
-#define TALLY_NEEDS_LEAVES (!TALLY_IS_PLAIN && !TALLY_HAS_INDEX)
+#define TALLY_NEEDS_LEAVES (!TALLY_IS_COMPENSATED && !TALLY_HAS_INDEX)
 /* Sums of bytes: four at a time. */
 #define TALLY_ADDS_BYTES \
     (TALLY_ADDS_VALUES && TALLY_BYTES == 1 && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES && !TALLY_HAS_RANGE)
-
-/* ---- exact segments by prefix sums (exact_segments/prefix.h) ---- */
-
-/* Four levels, in place of one or two. */
-#ifndef TALLY_PREFIX_WIDE
-#define TALLY_PREFIX_WIDE 0
-#endif
 
 #endif

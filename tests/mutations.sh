@@ -457,19 +457,28 @@ mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 
 mutation columns-pairs kernels/rows/fold_leaf.h 'TALLY_NAME(fold_columns)(a, 4);' 'TALLY_NAME(fold_columns)(a, 1);'
 mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 mutation columns-members kernels/production/columns.h 'm < members && lane >= 0; m++)' 'm < members - (chunk > 0) && lane >= 0; m++)'
-file=kernels/exact_sums/expansions.h
-mutation decided-narrow $file 'if (!tally_is_finite(a.p[0])) return q;' 'if (a.p[0] != a.p[0]) return q;'
-mutation decided-overflow $file '((a.lost & TALLY_LOST_INFINITY) != 0 && is_infinite)' 'is_infinite'
-mutation decided-nan $file '(a.lost & TALLY_LOST_NAN) != 0 ||' '(a.lost & TALLY_LOST_INFINITY) != 0 ||'
+file=kernels/exact_sums/compensated_nodes.h
+mutation decided-narrow $file 'if (tally_is_finite(first)) return 0;' 'return 0;'
+mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
+mutation decided-opposite $file 'else if (tally_is_finite(first) || first != first)' 'else if (tally_is_finite(first))'
+mutation compensated-small $file 'return TALLY_HAS_PRODUCTS && (a->marks & lost_digits) != 0;' 'return 0;'
+mutation compensated-few-mean $file '!tally_is_finite(sum) ? a * 0.5 + b * 0.5' '!tally_is_finite(sum) ? sum * 0.5'
+mutation compensated-plain-lost $file 'node->sum.lost != 0 || ' ''
+mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + node->sum.rest' 'first + node->sum.rest'
+file=kernels/exact_sums/ranged.h
+mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last <= 56'
+mutation ranged-special $file 'a->most < 0x7ff00000 && ' ''
+file=kernels/exact_sums/compensated_results.h
+mutation interval-ends $file 'low == high &&' '(low == high || 1) &&'
+mutation interval-sign $file '(a.low < 0 ? a.high < 0 : a.low > 0)' '1'
+mutation interval-minus-zero $file 'rest == 0 && slack == 0 ? interval_around(q, 0) : a' 'a'
+mutation interval-zero-rest $file 'of.sum == 0 && of.rest == 0 && is_exact' 'of.sum == 0 && is_exact'
+mutation short-sum-error $file 'const int32_t is_exact = s->sum.lost == 0 || s->terms <= 2;' 'const int32_t is_exact = 1;'
+mutation short-product-error $file 'const int32_t are_exact = s->products.lost == 0 || (s->terms <= 2 && !TALLY_IS_F64);' 'const int32_t are_exact = 1;'
 file=kernels/rows/pair_sums.h
 mutation short-special $file 'return most >= TALLY_SIZE_INFINITY;' 'return most > TALLY_SIZE_INFINITY;'
 mutation short-small $file 'a->is_small |= tally_high_word(product) < least' 'a->is_small |= tally_high_word(product) < 0 * least'
 mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
-mutation short-sum-error $file 'const int32_t is_exact = s->sum.lost == 0 || n <= 2;' 'const int32_t is_exact = 1;'
-mutation short-product-error $file 'const int32_t are_exact = s->products.lost == 0 || (n <= 2 && !TALLY_IS_F64);' 'const int32_t are_exact = 1;'
-file=kernels/rows/intervals.h
-mutation short-interval $file 'low == high && (a.half' '(low == high || 1) && (a.half'
-mutation short-minus-zero $file 'is_exact ? of->sum : of->sum + of->rest' 'of->sum + of->rest'
 mutation exact-rows-scaled kernels/rows/level_sums.h 'its_most < (int64_t)TALLY_SIZE_INFINITY ?' '(int32_t)its_most < (int32_t)TALLY_SIZE_INFINITY ?'
 file=kernels/rows/row_tile.h
 mutation tile-rest $file 'for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_BLOCK)' 'for (int32_t at = bytes; at < bytes; at += TALLY_BLOCK)'

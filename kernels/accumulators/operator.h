@@ -1,12 +1,14 @@
 /* The operator of the unit: TALLY_KERNEL_FILE, a file of kernels/operators, and the status flags of its results. Or an
- * operator of kernels/exact, with the names of kernels/operators (exact_sums/expansions.h). */
+ * operator of kernels/exact, with the names of kernels/operators (exact_sums/compensated_nodes.h, expansions.h). */
 #ifndef TALLY_OPERATOR_H
 #define TALLY_OPERATOR_H
 
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#if TALLY_IS_EXACT
+#if TALLY_IS_COMPENSATED
+#include "exact_sums/compensated_nodes.h"
+#elif TALLY_IS_EXACT
 #include "exact_sums/expansions.h"
 #else
 #ifndef TALLY_RECORDS_H

@@ -44,6 +44,7 @@
  *   tally_arrive(counter, most)        returns the counter and adds 1; at `most` it becomes 0 instead
  *   tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)  tally_max32(p, v)  tally_min64(p, v)  tally_max64(p, v)
  *   tally_swap32(p, v)                 returns what was there
+ *   tally_fetch_add32(p, v)            adds, and returns what was there
  *
  * Memory
  *   tally_load16(p)                    16 bytes at an aligned address, as tally_quad; not written during the launch
@@ -201,6 +202,7 @@ TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) {
 }
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomicInc(counter, most); }
 TALLY_FN void tally_add32(int32_t *p, int32_t v) { atomicAdd(p, v); }
+TALLY_FN int32_t tally_fetch_add32(int32_t *p, int32_t v) { return atomicAdd(p, v); }
 TALLY_FN void tally_add64(int64_t *p, int64_t v) { atomicAdd((unsigned long long *)p, (unsigned long long)v); }
 TALLY_FN void tally_or32(int32_t *p, int32_t v) { atomicOr(p, v); }
 TALLY_FN void tally_max32(int32_t *p, int32_t v) { atomicMax(p, v); }

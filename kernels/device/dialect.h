@@ -70,13 +70,11 @@ typedef struct tally_final {
 
 /* The status flags of a result, or of several together. */
 enum {
-    TALLY_FLAG_EMPTY = 1,         /* no value present */
-    TALLY_FLAG_OVERFLOW = 2,      /* a sum of integers did not fit */
-    TALLY_FLAG_UNFIT = 4,         /* a result did not fit the type asked for */
-    TALLY_FLAG_UNSURE = 8,        /* an exact sum takes another kernel */
-    TALLY_FLAG_BAD_SEGMENTS = 16, /* the index is no segmentation of the array */
-    TALLY_FLAG_LEFT = 32,         /* exact segments are left to production/prefix.h with more levels */
-    TALLY_FLAG_FAR = 64           /* exact segments are left to production/flat.h */
+    TALLY_FLAG_EMPTY = 1,        /* no value present */
+    TALLY_FLAG_OVERFLOW = 2,     /* a sum of integers did not fit */
+    TALLY_FLAG_UNFIT = 4,        /* a result did not fit the type asked for */
+    TALLY_FLAG_UNSURE = 8,       /* an exact sum takes another kernel */
+    TALLY_FLAG_BAD_SEGMENTS = 16 /* the index is no segmentation of the array */
 };
 
 /* Values as bits and back: the one place that knows how. */

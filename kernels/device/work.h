@@ -74,29 +74,9 @@ enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16 /* the most leaves of a chunk; a power of two */
 };
-/* Sizes of production/prefix.h. With more levels (is_wide) an end's sums take more space, and more threads have shorter
- * chunks.
- *   TALLY_PREFIX_TILE_MOST    the most bytes of a tile's values and ends
- *   TALLY_PREFIX_TILE_BYTES   bytes of positions from one diagonal to the next
- *   TALLY_PREFIX_THREADS_OF   threads of a block
- *   TALLY_PREFIX_LEVELS_OF    levels of a value; a product has twice as many
- *   TALLY_PREFIX_END_BYTES    bytes of an end
- *   TALLY_PREFIX_BUFFER       bytes of a tile's buffer in shared memory */
-enum {
-    TALLY_PREFIX_TILE_MOST = 14336,
-    TALLY_PREFIX_TILE_BYTES = TALLY_PREFIX_TILE_MOST - 1152,
-    TALLY_PREFIX_SLACK = 32
-};
-#define TALLY_PREFIX_THREADS_OF(value_bytes, is_wide) ((is_wide) || (value_bytes) == 2 ? 128 : 64)
-#define TALLY_PREFIX_LEVELS_OF(value_bytes, is_wide) ((is_wide) ? 4 : (value_bytes) == 8 ? 2 : 1)
-#define TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide)          \
-    (4 + 8 * ((has_sum) + 2 * (has_products)) * TALLY_PREFIX_LEVELS_OF(value_bytes, is_wide) + \
-     2 * (value_bytes) * (has_keys))
-#define TALLY_PREFIX_BUFFER(value_bytes, inputs, has_sum, has_products, has_keys, is_wide)                            \
-    ((int64_t)TALLY_PREFIX_TILE_MOST *                                                                                \
-         ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide)) / \
-         ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, 0)) +       \
-     8 * 3 * 4 + 160)
+/* Tiles of production/flat.h: the most bytes of a tile's values and ends, bytes of positions from one diagonal to the
+ * next, and what an end counts for. */
+enum { TALLY_FLAT_TILE_MOST = 14336, TALLY_FLAT_TILE_BYTES = TALLY_FLAT_TILE_MOST - 1152, TALLY_FLAT_END_BYTES = 16 };
 /* Where a tile of segments begins (segments/partition.h): its first own segment and the first value that it reads. The
  * segment before may cross the boundary: `end` is its end, `leaf` the number of its leaf that begins at the boundary,
  * and `place` where its nodes are (order/nodes.h); -1 where the offsets are bad. */
@@ -133,11 +113,9 @@ typedef struct tally_partition {
     int32_t are_packed;         /* results lie side by side, each aligned as its size allows */
     int32_t log_buffers;        /* log2 of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;             /* behind the counters: the first tile that no block has taken */
-    uint32_t *unsure;     /* behind the counters: a bit for each segment whose exact result takes another kernel */
-    uint32_t *left, *far; /* behind these: a bit for each tile that is left to more levels (left; where there are any)
-                             or to production/flat.h (far); NULL where production/prefix.h does not come first */
-    int64_t cleared; /* words of counters and bits that are set to 0 before tiles are read; 0: these boundaries are for
-                        the kernels of unsure segments */
+    uint32_t *unsure; /* behind the counters: a bit for each segment whose exact result takes another kernel */
+    int64_t cleared;  /* words of counters and bits that are set to 0 before tiles are read; 0: these boundaries are for
+                         the kernels of unsure segments */
 } tally_partition;
 
 /* Fields that have the same meaning in each struct:
@@ -228,12 +206,12 @@ typedef struct tally_offsets_work {
     const int32_t *wanted;
 } tally_offsets_work;
 
-/* Segments: production/segments.h, prefix.h, flat.h. */
+/* Segments: production/segments.h, flat.h. */
 typedef struct tally_segments_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
     int64_t length, inner; /* for rows: how many values, and the distance between them; otherwise 0 */
-    int32_t digits;        /* significant digits of exact results that are sums and lie side by side; otherwise 0 */
+    int32_t digits;        /* significant digits of exact sums or means that lie side by side; otherwise 0 */
     char *nodes;           /* scratch: nodes of leaves, or of tiles */
     uint32_t *arrivals;    /* scratch: counters, 0 before the launch */
     tally_results out;     /* out.flags is never NULL */

@@ -1,4 +1,4 @@
-/* What the kernels of exact segments at a flat cost share (production/prefix.h, production/flat.h): which segments are
+/* What the kernels of exact segments at a flat cost share (production/flat.h): which segments are
  * to be reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that cross tile
  * boundaries.
  *
@@ -146,6 +146,13 @@ TALLY_FN int64_t begin_of(const tally_segments_work *work, int64_t s) {
 }
 TALLY_FN int32_t wants_segment(const tally_segments_work *work, int64_t s) {
     return work->partition.unsure == 0 || (work->partition.unsure[s / 32] >> s % 32 & 1) != 0;
+}
+/* Whether any of segments first to until - 1 is to be reduced, or one close to them; for the warp. */
+TALLY_FN int32_t wants_any(const tally_segments_work *work, int64_t first, int64_t until) {
+    const uint32_t *const unsure = work->partition.unsure;
+    uint32_t some = unsure == 0;
+    for (int64_t w = first / 32 + tally_lane(); some == 0 && w * 32 < until; w += TALLY_WARP) some = unsure[w];
+    return tally_any(some != 0);
 }
 /* The tile in which segment s begins. */
 TALLY_RARE int64_t tile_of(const tally_segments_work *work, int64_t s, int64_t begin) {

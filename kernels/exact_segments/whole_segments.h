@@ -99,8 +99,7 @@ typedef struct whole_t {
 } whole_t;
 /* Their numbers by length, but for those that have no values. */
 enum {
-    ends_most = TALLY_PREFIX_TILE_MOST /
-                TALLY_PREFIX_END_BYTES(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS, TALLY_HAS_KEYS, 0),
+    ends_most = TALLY_FLAT_TILE_MOST / TALLY_FLAT_END_BYTES,
     share_most = ends_most / TALLY_FLAT_WARPS + 1,
     whole_few = 256, /* in a tile: one warp has them; of more each warp of the block has a share */
     whole_most = share_most > whole_few ? share_most : whole_few
@@ -129,17 +128,17 @@ TALLY_FN int32_t class_of(int32_t n) {
 TALLY_FN int32_t pass_lengths(const tally_segments_work *work, const whole_t *whole, by_length_t *sorted,
                               int32_t is_listing) {
     const uint32_t lower = ((uint32_t)1 << tally_lane()) - 1;
-    int32_t all = 0, before = begin_within(work, whole, whole->first);
+    int32_t all = 0;
     TALLY_ROLLED
     for (int64_t first = whole->first; first < whole->until; first += TALLY_WARP) {
         const int64_t s = first + tally_lane();
-        const int32_t is_there = s < whole->until, end = is_there ? begin_within(work, whole, s + 1) : -1;
-        const int32_t other = (int32_t)tally_shuffle((uint32_t)end, tally_lane() == 0 ? 0 : tally_lane() - 1),
-                      begin = tally_lane() == 0 ? before : other;
-        before = (int32_t)tally_shuffle((uint32_t)end, TALLY_WARP - 1);
+        const int32_t is_there = s < whole->until, is_wanted = is_there && wants_segment(work, s);
+        if (!tally_any(is_wanted)) continue;
+        const int32_t end = is_there ? begin_within(work, whole, s + 1) : -1,
+                      other = (int32_t)tally_shuffle((uint32_t)end, tally_lane() == 0 ? 0 : tally_lane() - 1),
+                      begin = tally_lane() == 0 ? begin_within(work, whole, first) : other;
         if (tally_any(is_there && (begin < 0 || end < begin))) return -1;
-        const int32_t is_wanted = is_there && wants_segment(work, s),
-                      mine = is_wanted && end > begin ? class_of(end - begin) : -1;
+        const int32_t mine = is_wanted && end > begin ? class_of(end - begin) : -1;
         if (is_wanted && end == begin && !is_listing) put_nothing(&work->out, s);
         for (uint32_t left = tally_ballot(mine >= 0), alike; left != 0; left &= ~alike) {
             const int32_t one = (int32_t)tally_shuffle((uint32_t)mine, __builtin_ffs((int32_t)left) - 1);

@@ -9,25 +9,8 @@
 #include TALLY_KERNEL_FILE
 #include "segments/partition.h"
 #include "sums/expansion.h"
+#include "sums/parts.h"
 #include "sums/plan.h"
-
-/* Sums alone, of more than a few values: of few (TALLY_EXPANSION_PARTS) the cost does not matter, and parts hold more.
- * Of narrow floats a column is their sum in f64 and their range, which tells whether all additions were exact. Of f64
- * it is two sums, with an anchor between them (shared/anchored.h). */
-#if TALLY_IS_PLAIN
-#if TALLY_IS_ANCHORED
-#define TALLY_PLAIN double
-#define TALLY_PLAIN_DIGITS 53
-#define TALLY_CLEAN tally_clean_f64
-#define TALLY_FIRST(sum) (sum).p[0]
-#else
-#define TALLY_PLAIN float
-#define TALLY_PLAIN_DIGITS 24
-#define TALLY_CLEAN tally_clean_f32
-#define TALLY_FIRST(sum) (sum)
-#endif
-#include "exact_sums/width.h"
-#endif
 
 #if TALLY_IS_F64
 #define TALLY_EXPAND tally_expansion3
@@ -39,51 +22,6 @@
 #define TALLY_ADD TALLY_PASTE(TALLY_EXPAND, _join)
 #define TALLY_TOTAL TALLY_PASTE(TALLY_EXPAND, _total)
 
-/* A sum to be joined to another: beside a first double that is infinite the rest may be a NaN, and must not make one of
- * it. */
-TALLY_FN TALLY_EXPAND first_alone(TALLY_EXPAND a) {
-    if (!TALLY_IS_PLAIN || tally_is_finite(a.p[0])) return a;
-    TALLY_EXPAND first = TALLY_OF(a.p[0]);
-    first.lost = a.lost | TALLY_LOST_DIGITS;
-    return first;
-}
-
-#if TALLY_IS_NARROW_SUM
-#define TALLY_COLUMN(X) X(double, sum) X(uint32_t, most) X(uint32_t, least) /* their range */
-#define TALLY_NODE(X) X(TALLY_EXPAND, sum)
-#define TALLY_START(a) (a).sum = -0.0, (a).most = 0, (a).least = UINT32_MAX
-#define TALLY_JOIN(a, b)                                           \
-    do {                                                           \
-        (a).sum += (b).sum;                                        \
-        (a).most = (b).most > (a).most ? (b).most : (a).most;      \
-        (a).least = (b).least < (a).least ? (b).least : (a).least; \
-    } while (0)
-#include "accumulators/records.h"
-
-TALLY_FN node_t nothing(void) {
-    node_t a;
-    a.n = 0;
-    a.sum = TALLY_OF(-0.0);
-    return a;
-}
-TALLY_FN range_t range_of_column(column_t a) {
-    const range_t range = {a.most, a.least};
-    return range;
-}
-TALLY_FN int32_t column_is_exact(column_t a, int32_t n) { return width_of(range_of_column(a)) + log2_of(n) <= 53; }
-TALLY_FN node_t to_node(column_t column, int64_t n) {
-    node_t a;
-    a.n = n;
-    a.sum = TALLY_OF(column.sum);
-    a.sum.lost = !column_is_exact(column, (int32_t)n); /* a leaf's, at most */
-    return a;
-}
-TALLY_FN node_t merge(node_t a, node_t b) {
-    a.n += b.n;
-    a.sum = TALLY_ADD(a.sum, first_alone(b.sum));
-    return a;
-}
-#else
 #define TALLY_COLUMN(X)                          \
     TALLY_IF_SUM(X(TALLY_EXPAND, sum))           \
     TALLY_IF_PRODUCTS(X(TALLY_EXPAND, products)) \
@@ -97,13 +35,12 @@ TALLY_FN node_t merge(node_t a, node_t b) {
     } while (0)
 #define TALLY_JOIN(a, b)                                                         \
     do {                                                                         \
-        TALLY_IF_SUM((a).sum = TALLY_ADD((a).sum, first_alone((b).sum));)        \
+        TALLY_IF_SUM((a).sum = TALLY_ADD((a).sum, (b).sum);)                     \
         TALLY_IF_PRODUCTS((a).products = TALLY_ADD((a).products, (b).products);) \
         TALLY_IF_KEYS((a).low = (b).low < (a).low ? (b).low : (a).low;)          \
         TALLY_IF_KEYS((a).high = (b).high > (a).high ? (b).high : (a).high;)     \
     } while (0)
 #include "accumulators/plain.h"
-#endif
 typedef char node_fits[sizeof(node_t) <= TALLY_EXPANSION_NODE_BYTES ? 1 : -1];
 
 /* x * y as terms; a product of f64 that loses digits below the smallest numbers is noticed. */
@@ -118,26 +55,13 @@ TALLY_FN TALLY_EXPAND product_of(double x, double y) {
     return a;
 }
 
-/* What an infinity or a NaN is to a sum: whole numbers cost less than doubles. */
-TALLY_FN int32_t lost_of_special(double term) {
-    const uint32_t size = tally_high_word(term), infinity = 0x7ff00000;
-    return size < infinity ? 0 : size > infinity ? TALLY_LOST_INFINITY | TALLY_LOST_NAN : TALLY_LOST_INFINITY;
-}
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
     int32_t is_there = is_present(x.raw) && is_present(y.raw);
 #if TALLY_HAS_SUM
     double term = (double)x.value;
     if (TALLY_ADDS_MAGNITUDES) term = tally_from_bits_f64(tally_bits_f64(term) & INT64_MAX);
-#if TALLY_IS_NARROW_SUM
-    const range_t range = range_of(term), none = no_range();
-    a.sum = is_there ? term : -0.0;
-    a.most = is_there ? range.most : none.most;
-    a.least = is_there ? range.least : none.least;
-#else
     a.sum = TALLY_OF(is_there ? term : -0.0);
-    if (TALLY_IS_ANCHORED) a.sum.lost = is_there ? lost_of_special(term) : 0; /* of one alone: no addition tells */
-#endif
 #endif
     TALLY_IF_PRODUCTS(a.products = is_there ? product_of((double)x.value, (double)y.value) : TALLY_OF(-0.0);)
     TALLY_IF_KEYS(a.low = is_there ? order_key(x.raw) : TALLY_K_HIGH;)
@@ -145,74 +69,8 @@ TALLY_FN column_t lift(item_t x, item_t y) {
     return a;
 }
 
-#if TALLY_IS_PLAIN
-/* What a value adds: -0, if it does not count. */
-TALLY_FN double term_of(TALLY_T x) {
-    const item_t item = item_of(x);
-    const column_t term = lift(item, item);
-    return TALLY_FIRST(term.sum);
-}
-/* Whether sums are all that is asked for, as TALLY_PLAIN, and lie side by side. */
-TALLY_FN int32_t is_plain(int32_t digits) { return digits == TALLY_PLAIN_DIGITS; }
-/* A sum of one or two values takes no proof: an addition is rounded once. */
-TALLY_FN int32_t put_plain_sum(void *place, const TALLY_T *x, int32_t n) {
-    TALLY_PLAIN sum = n > 0 ? (TALLY_PLAIN)value_of(x[0]) : 0;
-    if (n > 1) sum += (TALLY_PLAIN)value_of(x[1]);
-    *(TALLY_PLAIN *)place = TALLY_CLEAN(sum);
-    return n == 0 ? TALLY_FLAG_EMPTY : 0;
-}
-/* Of some values, in as many parts as one addition can take: 1 as f32, and 2 as f64. */
-TALLY_FN int32_t is_put_plainly(int32_t digits, void *place, node_t node) {
-    const double rest = node.sum.p[TALLY_IS_F64 ? 2 : 1],
-                 sum = TALLY_IS_F64 ? node.sum.p[0] + node.sum.p[1] : node.sum.p[0];
-    if (!is_plain(digits) || node.n == 0 || node.sum.lost || rest != 0) return 0;
-    *(TALLY_PLAIN *)place = (TALLY_PLAIN)sum;
-    return 1;
-}
-/* Of `lanes` lanes side by side, a power of two. */
-TALLY_FN double sum_of_lanes(double sum, int32_t lanes) {
-    for (int32_t mask = lanes / 2; mask > 0; mask /= 2)
-        sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
-    return sum;
-}
-#endif
-
-#if TALLY_IS_NARROW_SUM
-/* n values too far apart for one f64, by a warp. Few registers: it stands beside the way of most. */
-TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
-    const int32_t log2_n = log2_meeting(n), last = last_bit(high_of(range), log2_n);
-    two_t sum = {-0.0, -0.0};
-    TALLY_ROLLED
-    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) put_in_two(&sum, term_of(x[i]), tally_anchor(last));
-    TALLY_EXPAND all = TALLY_OF(sum_of_lanes(sum.above, TALLY_WARP));
-    all.p[1] = sum_of_lanes(sum.below, TALLY_WARP);
-    all.lost = !range_holds(range, last, log2_n);
-    return all;
-}
-#endif
-
 /* ---- results ---- */
 
-#if TALLY_IS_NARROW_SUM
-/* A sum or, with is_mean, the mean of the n values: a sum rounded to odd, which rounds to f32 as the sum itself; a
- * quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
-TALLY_FN tally_rounded expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
-    tally_pair total = {a.p[0], a.p[1]};
-    tally_rounded q = {tally_clean_f64(a.p[0]), 1, 0};
-    if (!tally_is_finite(a.p[0])) return q; /* of values: narrow floats do not overflow f64 */
-    if (a.p[1] != 0) total = tally_two_sum(a.p[0], a.p[1]);
-    q.value = is_f64 || a.p[1] == 0 ? total.high : tally_to_odd(total);
-    q.sure = !a.lost;
-    if (is_mean) {
-        q.value = total.high / (double)n;
-        const uint64_t bits = (uint64_t)tally_bits_f64(q.value);
-        const int32_t past_tie = (int32_t)((uint32_t)bits & 0x1fffffff) - 0x10000000;
-        q.sure &= n < 2 || (a.p[1] == 0 && (is_f64 || q.value == 0 ||
-                                            ((past_tie > 1 || past_tie < -1) && (bits >> 52 & 0x7ff) >= 1023 - 126)));
-    }
-    return q;
-}
-#else
 /* Of a sum that is 0: its sign is that of its first part, unless parts cancel. */
 TALLY_FN tally_rounded zero_of(TALLY_EXPAND a) {
     tally_rounded zero;
@@ -220,16 +78,8 @@ TALLY_FN tally_rounded zero_of(TALLY_EXPAND a) {
     zero.sure = !a.lost;
     return zero;
 }
-/* Whether infinities and NaNs make the result: a first part that has overflown may be infinite, too, but another
- * infinity than that of a value makes it a NaN. */
-TALLY_FN int32_t is_decided(TALLY_EXPAND a) {
-    const int32_t is_infinite = !tally_is_finite(a.p[0]) && a.p[0] == a.p[0];
-    return (a.lost & TALLY_LOST_NAN) != 0 || ((a.lost & TALLY_LOST_INFINITY) != 0 && is_infinite);
-}
 TALLY_FN tally_rounded expansion_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     const int64_t by = is_mean ? n : 1;
-    const tally_rounded decided = {tally_clean_f64(a.p[0]), 1, 0};
-    if (TALLY_IS_ANCHORED && is_decided(a)) return decided; /* later, registers would have to keep what it asks for */
     tally_pair total = TALLY_TOTAL(a);
     tally_rounded q = total.high == 0 ? zero_of(a)
                       : by == 1       ? tally_nearest(total, is_f64)
@@ -245,7 +95,6 @@ TALLY_FN tally_rounded expansion_root(TALLY_EXPAND a, int32_t is_f64) {
     q.sure &= !a.lost && tally_is_finite(q.value);
     return q;
 }
-#endif
 #if TALLY_HAS_SPREAD
 TALLY_FN tally_rounded expansion_spread(node_t a, const tally_final *final, int32_t is_f64) {
     tally_rounded q;

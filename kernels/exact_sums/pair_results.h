@@ -82,7 +82,7 @@ TALLY_FN tally_rounded spread_of(const in_pairs_t *a, const tally_final *final, 
 /* The result, if it is certain. */
 TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, uint64_t *result) {
     const double n = (double)a->present;
-    const int32_t is_f64 = final->format.digits == 53, is_short = a->present < 1 << 20; /* as quotients need it */
+    const int32_t is_f64 = final->format.digits == 53, is_short = a->present <= 1 << 26; /* as quotients need it */
     const int32_t is_decided = a->seen & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS);
     const double decided = is_decided == TALLY_SEEN_PLUS    ? tally_infinity_f64()
                            : is_decided == TALLY_SEEN_MINUS ? -tally_infinity_f64()

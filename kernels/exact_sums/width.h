@@ -35,19 +35,20 @@ TALLY_FN void widen(range_t *a, range_t b) {
 TALLY_FN int32_t is_finite(range_t a) { return a.most < (TALLY_IS_F64 ? 0x7ff00000 : 0x7f800000); }
 TALLY_FN int32_t range_is_zero(range_t a) { return a.least == UINT32_MAX; }
 
-/* Sizes are below 2^high_of, and all values multiples of 2^unit_of. Of an exponent's bits 0 stands for 1. What one in
- * the last place took from the smallest f64 may have gone through to its exponent, which then counts as one less. */
+/* Sizes are below 2^high_of_range, and all values multiples of 2^unit_of_range. Of an exponent's bits 0 stands for 1.
+ * What one in the last place took from the smallest f64 may have gone through to its exponent, which then counts as one
+ * less. */
 #define TALLY_DIGITS (TALLY_IS_F64 ? 53 : 24)
 #define TALLY_BIAS (TALLY_IS_F64 ? 1022 : 126)
-TALLY_FN int32_t high_of(range_t a) { return (int32_t)(a.most >> (TALLY_IS_F64 ? 20 : 23)) - TALLY_BIAS; }
-TALLY_FN int32_t unit_of(range_t a) {
+TALLY_FN int32_t high_of_range(range_t a) { return (int32_t)(a.most >> (TALLY_IS_F64 ? 20 : 23)) - TALLY_BIAS; }
+TALLY_FN int32_t unit_of_range(range_t a) {
     const int32_t low = (int32_t)(TALLY_IS_F64 ? a.least >> 20 : (a.least + 1) >> 23);
     return (low > 1 ? low : 1) - TALLY_BIAS - TALLY_DIGITS;
 }
 #undef TALLY_DIGITS
 #undef TALLY_BIAS
 /* Bits from the one to the other; too many, if it is not finite. A sum of n has log2_of(n) more, at most. */
-TALLY_FN int32_t width_of(range_t a) { return is_finite(a) ? high_of(a) - unit_of(a) : INT32_MAX / 2; }
+TALLY_FN int32_t width_of(range_t a) { return is_finite(a) ? high_of_range(a) - unit_of_range(a) : INT32_MAX / 2; }
 TALLY_FN int32_t log2_of(int32_t n) { return 32 - __builtin_clz((uint32_t)(n - (n > 0)) | 1); }
 
 /* Where values are too far apart for one double: what is a multiple of an anchor's last bit, and the rest (an anchored
@@ -71,7 +72,7 @@ TALLY_FN int32_t last_bit(int32_t high, int32_t log2_n) {
 /* Whether there is such an anchor; and the sum of what each value leaves, half of that bit at most, has 53 bits at
  * most. */
 TALLY_FN int32_t range_holds(range_t range, int32_t last, int32_t log2_n) {
-    return is_finite(range) && last < too_large && last - 1 + log2_n - unit_of(range) <= 53;
+    return is_finite(range) && last < too_large && last - 1 + log2_n - unit_of_range(range) <= 53;
 }
 TALLY_FN int32_t log2_meeting(int32_t n) { return n > 4 ? log2_of(n) : 2; }
 

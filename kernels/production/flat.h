@@ -1,5 +1,5 @@
-/* Exact segments of any values: those of tiles whose values are too far apart for prefix sums (production/prefix.h), or
- * those of all tiles.
+/* Exact segments of any values: those that two doubles for each sum did not decide (exact_sums/compensated_nodes.h,
+ * rows/pair_sums.h), or all.
  *
  * A thread or a warp adds up a segment that lies in one tile (exact_segments/whole_segments.h). If a segment crosses
  * tile boundaries, each tile adds its part to a number of limbs in memory (exact_segments/digits.h): the number of the
@@ -86,17 +86,8 @@ TALLY_FN int32_t add_parts(const tally_segments_work *work, int64_t t, const til
     return 1;
 }
 
-/* Lanes look at tiles t, t + step, ...: a bit for each lane whose tile was left to this stage. */
-TALLY_FN uint32_t far_tiles(const tally_segments_work *work, int64_t t, int64_t step) {
-    const uint32_t *const far = work->partition.far;
-    const int64_t its = t + tally_lane() * step;
-    return tally_ballot(its < work->partition.tiles && (far == 0 || (far[its / 32] >> its % 32 & 1)));
-}
-/* Whether any tile was left. Others may be writing: all lanes of a warp go on, or none. */
-TALLY_FN int32_t has_far_tiles(const tally_segments_work *work) {
-    const int32_t is_asked = work->partition.far == 0 || (tally_look32(work->out.flags) & TALLY_FLAG_FAR) != 0;
-    return !tally_any(!is_asked || !block_has_work(work));
-}
+/* Whether any segment is to be reduced. Others may be writing: all lanes of a warp go on, or none. */
+TALLY_FN int32_t warp_has_work(const tally_segments_work *work) { return !tally_any(!block_has_work(work)); }
 
 /* The segments that lie in tiles: a block takes a tile. */
 typedef struct all_by_length_t {
@@ -108,17 +99,16 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, flat_whole, tally_segments_work, TALLY_WH
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    if (!has_far_tiles(&work)) return;
+    if (!warp_has_work(&work)) return;
     const steps_t steps = steps_of(&work);
-    const int64_t step = tally_blocks();
     int32_t turn = tally_warp();
-    for (int64_t next = tally_block(); next < work.partition.tiles; next += TALLY_WARP * step)
-        for (uint32_t left = far_tiles(&work, next, step); left != 0; left &= left - 1) {
-            tile_t tile;
-            if (!place_tile(&work, next + (__builtin_ffs((int32_t)left) - 1) * step, &tile) ||
-                !put_share(&work, &tile, &steps, turn++, &shared->of[tally_warp()]))
-                tally_or32(work.out.flags, TALLY_FLAG_BAD_SEGMENTS);
-        }
+    for (int64_t t = tally_block(); t < work.partition.tiles; t += tally_blocks()) {
+        tile_t tile;
+        if (place_tile(&work, t, &tile) && (!wants_any(&work, tile.first, tile.until) ||
+                                            put_share(&work, &tile, &steps, turn++, &shared->of[tally_warp()])))
+            continue;
+        tally_or32(work.out.flags, TALLY_FLAG_BAD_SEGMENTS);
+    }
 }
 
 /* The parts of segments that cross tile boundaries: a warp takes a tile. */
@@ -130,19 +120,16 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, flat, tally_segments_work, 4) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    if (!has_far_tiles(&work)) return;
+    if (!warp_has_work(&work)) return;
     digits_t *const digits = &shared->of[tally_warp()];
     const steps_t steps = steps_of(&work);
     const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
     clear_digits(digits);
-    for (int64_t next = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); next < work.partition.tiles;
-         next += TALLY_WARP * step)
-        for (uint32_t left = far_tiles(&work, next, step); left != 0; left &= left - 1) {
-            const int64_t t = next + (__builtin_ffs((int32_t)left) - 1) * step;
-            tile_t tile;
-            if (!place_tile(&work, t, &tile) || !add_parts(&work, t, &tile, &steps, digits))
-                tally_or32(work.out.flags, TALLY_FLAG_BAD_SEGMENTS);
-        }
+    for (int64_t t = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); t < work.partition.tiles; t += step) {
+        tile_t tile;
+        if (!place_tile(&work, t, &tile) || !add_parts(&work, t, &tile, &steps, digits))
+            tally_or32(work.out.flags, TALLY_FLAG_BAD_SEGMENTS);
+    }
 }
 
 /* ---- segments across tile boundaries: the last kernel ---- */

@@ -17,7 +17,6 @@
 #define TALLY_JOINED 0
 #include "rows/vector.h"
 #include "rows/pair_sums.h"
-#include "rows/intervals.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #define TALLY_RESIDENT (TALLY_HAS_KEYS ? 2 : 3)
@@ -152,10 +151,13 @@ TALLY_FN void put_rows(const tally_segments_work *work, row_sums_t *sums, int32_
         there |= row_of(is_whole, v) < work->partition.count ? (uint32_t)1 << v : 0;
     if (are_added && are_words(out) && are_quick(work->length, &out->final)) {
         const common_t common = common_of(work->length, &out->final);
+        const double share = error_of(common.n);
         uint32_t words[TALLY_ACROSS];
         TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_ACROSS; v++)
-            certain |= quick_result(&sums[v], &common, &out->final, &words[v]) ? (uint32_t)1 << v : 0;
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+            const compensated_t all = compensated_of_row(&sums[v], work->length, share);
+            certain |= quick_result(&all, &common, &out->final, &words[v]) ? (uint32_t)1 << v : 0;
+        }
         certain &= there;
         store_words(work, is_whole, words, certain);
         if (certain == there) return;

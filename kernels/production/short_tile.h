@@ -15,24 +15,18 @@
                                                                                      */
 #define TALLY_JOINED 128                                                            /* 4 sums of each of 16 threads */
 #include "rows/vector.h"
-#include "rows/intervals.h"
 #include "rows/row_tile.h"
 
 TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_sums_t *sums) {
     const tally_results *const out = &work->out;
-    const int64_t present = work->length - sums->absent;
+    const double share = error_of((double)(int32_t)work->length);
+    const compensated_t all = compensated_of_row(sums, work->length, share);
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    int32_t is_certain = 0;
-    if (are_quick(work->length, &out->final)) {
-        const common_t common = common_of(work->length, &out->final);
-        uint32_t word;
-        is_certain = quick_result(sums, &common, &out->final, &word);
-        result[0] = word;
-    }
-    if (present == 0)
+    const int32_t is_quick = are_quick(work->length, &out->final) && finalize_quickly(&all, &out->final, result);
+    if (all.present == 0)
         put_nothing(out, row);
-    else if (is_certain || finalize_row(sums, work->length, &out->final, result))
-        put_bytes(out, row, result, present);
+    else if ((is_quick || finalize_row(sums, work->length, &out->final, result)) && !sums->is_small)
+        put_bytes(out, row, result, all.present);
     else
         mark_row(work, row);
 }

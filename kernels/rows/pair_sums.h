@@ -9,10 +9,9 @@
 #endif
 
 #include "exact_segments/flat_nodes.h"
-#include "exact_sums/pair_results.h"
+#include "exact_sums/compensated_results.h"
 #include "rows/vector.h"
 #include "segments/partition.h"
-#include "sums/compensated.h"
 
 /* Values of each row, on their way at once. */
 enum { together = 4 };
@@ -21,15 +20,6 @@ typedef struct values_t {
 } values_t;
 
 /* ---- sums ---- */
-
-enum {
-    /* Whether it takes the largest term to bound partial sums: of magnitudes and squares they are no larger than what
-     * they end as. */
-    needs_largest = !TALLY_HAS_SPREAD && (TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_ADDS_MAGNITUDES)),
-    /* Many a sum of f64 is a tie, which is known only if the sum is. */
-    is_told = TALLY_IS_F64 && TALLY_HAS_SUM && (!TALLY_HAS_PRODUCTS || TALLY_HAS_KEYS),
-    sums_are_exact = TALLY_NUMBER == TALLY_NUMBER_f16 /* all f16 have 40 bits in common */
-};
 
 typedef struct row_sums_t {
     TALLY_IF_SUM(tally_compensated sum;)
@@ -200,44 +190,25 @@ TALLY_FN double largest_of(const row_sums_t *s) {
     if (!TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 1) return (double)value_of(from_bits((TALLY_K)s->largest));
     return tally_from_bits_f64((int64_t)(s->largest + 1) << 32);
 }
-/* A sum of f64 that is tiny counts units of a power of two, so that quotients do not lose digits. */
-TALLY_FN void scale_tiny_sum(in_pairs_t *a) {
-    enum { power = 680 }; /* of 2^-1074 it makes what tally_in_reach takes, and of 2^-400 */
-    const double size = a->sum.high < 0 ? -a->sum.high : a->sum.high, scale = tally_power_of_two(power);
-    if (size == 0 || !(size < 0x1p-400)) return;
-    a->sum.high *= scale, a->sum.low *= scale, a->error *= scale;
-    a->power = -power;
-}
 /* How far the sums of n values may be from their pairs, as a share (sums/compensated.h). */
 TALLY_FN double error_of(double n) { return tally_compensated_error(n + TALLY_JOINED); }
-/* Sums of n values, some of them absent, as finalize_pairs takes them. */
-TALLY_FN in_pairs_t pairs_of_row(const row_sums_t *s, int64_t n) {
-    const double error = error_of((double)(int32_t)n);
-    in_pairs_t a;
-    __builtin_memset(&a, 0, sizeof a);
+/* Of n values, some of them absent; `share` is their error_of. */
+TALLY_FN compensated_t compensated_of_row(const row_sums_t *s, int64_t n, double share) {
+    compensated_t a;
+    TALLY_IF_SUM(a.sum = s->sum;)
+    TALLY_IF_PRODUCTS(a.products = s->products;)
+    a.error = share * largest_of(s);
+    a.share = share;
+    a.terms = n;
     a.present = n - s->absent;
     a.seen = s->seen;
-#if TALLY_HAS_SUM
-    const int32_t is_exact = s->sum.lost == 0 || n <= 2; /* one addition may have an error */
-    a.sum = tally_two_sum(s->sum.sum, s->sum.rest);
-    a.seen |= tally_bits_f64(s->sum.sum) != INT64_MIN ? TALLY_NOT_MINUS_ZERO : 0;
-    if (!is_exact && (needs_largest || TALLY_HAS_KEYS)) a.error = error * largest_of(s) + 0x1p-1074;
-    if (!is_exact && !needs_largest) a.relative = error;
-#endif
-#if TALLY_HAS_PRODUCTS
-    const int32_t are_exact = s->products.lost == 0 || (n <= 2 && !TALLY_IS_F64);
-    a.products = tally_two_sum(s->products.sum, s->products.rest);
-    a.seen |= !TALLY_HAS_SUM && tally_bits_f64(s->products.sum) != INT64_MIN ? TALLY_NOT_MINUS_ZERO : 0;
-    if (!are_exact && needs_largest) a.error = error * largest_of(s) + 0x1p-1074;
-    if (!are_exact && !needs_largest) a.relative = error;
-#endif
     TALLY_IF_KEYS(a.low = s->low; a.high = s->high;)
-    if (TALLY_IS_F64 && !TALLY_HAS_PRODUCTS) scale_tiny_sum(&a);
     return a;
 }
 /* The result, if it is certain. */
 TALLY_FN int32_t finalize_row(const row_sums_t *s, int64_t n, const tally_final *final, uint64_t *result) {
-    const in_pairs_t a = pairs_of_row(s, n);
+    const compensated_t sums = compensated_of_row(s, n, error_of((double)(int32_t)n));
+    const in_pairs_t a = in_pairs(&sums);
     return finalize_pairs(&a, final, result) && !s->is_small;
 }
 /* A row is left to the stages that follow. */

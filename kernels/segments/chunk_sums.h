@@ -20,9 +20,9 @@ TALLY_FN void add_sum(chunk_sum_t *a, chunk_sum_t b, const int32_t sign) {
     a->below += sign * b.below;
 }
 TALLY_FN void add_term(chunk_sum_t *a, double term, int32_t last) { put_in_two(a, term, tally_anchor(last)); }
-TALLY_FN TALLY_EXPAND parts_of(chunk_sum_t a) {
-    TALLY_EXPAND parts = TALLY_OF(a.above);
-    parts.p[1] = a.below;
+TALLY_FN tally_compensated parts_of(chunk_sum_t a) {
+    tally_compensated parts = tally_compensated_of(a.above);
+    parts.rest = a.below;
     return parts;
 }
 #define TALLY_SUM_BYTES 16
@@ -31,7 +31,7 @@ typedef double chunk_sum_t;
 TALLY_FN chunk_sum_t no_chunk_sum(void) { return -0.0; }
 TALLY_FN void add_sum(chunk_sum_t *a, chunk_sum_t b, const int32_t sign) { *a += sign * b; }
 TALLY_FN void add_term(chunk_sum_t *a, double term, int32_t last) { (void)last, *a += term; }
-TALLY_FN TALLY_EXPAND parts_of(chunk_sum_t a) { return TALLY_OF(a); }
+TALLY_FN tally_compensated parts_of(chunk_sum_t a) { return tally_compensated_of(a); }
 #define TALLY_SUM_BYTES 8
 #endif
 

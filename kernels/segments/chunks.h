@@ -27,7 +27,8 @@ TALLY_FN chunk_sums_t *sums_of(const chunks_t *chunks, int32_t chunk) {
 /* Whether sums of 2^log2_n values are exact; and of as many as meet where one thread adds up more, or in a tile. */
 TALLY_FN int32_t meet_exactly(const chunks_t *chunks, int32_t log2_n) {
     if (!TALLY_IS_ANCHORED) return width_of(chunks->range) + log2_n <= 53;
-    return high_of(chunks->range) + log2_n - 53 <= chunks->last && range_holds(chunks->range, chunks->last, log2_n);
+    return high_of_range(chunks->range) + log2_n - 53 <= chunks->last &&
+           range_holds(chunks->range, chunks->last, log2_n);
 }
 TALLY_FN int32_t are_more_alone(const chunks_t *chunks) { return !TALLY_IS_ANCHORED && meet_exactly(chunks, log_many); }
 TALLY_FN int32_t log_in_tile(int32_t values) {
@@ -62,7 +63,7 @@ TALLY_FN void clear_around(const chunks_t *chunks, int32_t values, int32_t count
     if (behind < count * chunk_values) first[behind] = -(TALLY_T)0;
 }
 /* Sets head flags of this warp's segments of more than 2 values, and lists these in `list`, *count of them. Segments of
- * up to two values get their results at once, if that takes no more than an addition (put_plain_sum); otherwise
+ * up to two values get their results at once, if that takes no more than an addition (put_plain_few); otherwise
  * *is_none is set: the tile is not for chunks. Returns status flags. */
 TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, uint32_t *heads, int32_t before,
                           uint16_t *list, int32_t *count, int32_t *is_none) {
@@ -80,8 +81,8 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
                 set_head(heads, before + span.at);                         /* the segment before did not */
             list[*count + __builtin_popcount(those_before)] = (uint16_t)i; /* put_in_list takes more registers */
         } else if (is_there && is_plain(work->digits))
-            flags |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
-                                   span.n);
+            flags |= put_plain_few(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
+                                   span.n, work->out.final.mean);
         else
             *is_none |= is_there; /* put_result would be too much code here */
         *count += __builtin_popcount(some);
@@ -155,9 +156,29 @@ TALLY_FN int32_t are_minus_zero(const tally_segments_work *work, int64_t i, int6
     return 1;
 }
 
+/* Of `lanes` lanes side by side, a power of two. */
+TALLY_FN double sum_of_lanes(double sum, int32_t lanes) {
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2)
+        sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
+    return sum;
+}
+/* A sum, from two doubles that are it exactly. */
+TALLY_FN tally_compensated exact_pair(double sum, double rest) {
+    tally_compensated pair = {sum, rest, 0};
+    if (!is_told) pair.lost = rest != 0;
+    return pair;
+}
+/* The node of n values of the tile, but for their sum. */
+TALLY_FN node_t node_of_chunks(const chunks_t *chunks, int32_t n) {
+    node_t node = nothing();
+    node.n = n;
+    TALLY_IF_LARGEST(node.largest = chunks->range.most;)
+    (void)chunks;
+    return node;
+}
 /* The sum of n > 0 values from the tile's value `at` on, by one thread. */
-TALLY_FN TALLY_EXPAND sum_alone(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks, int32_t at,
-                                int32_t n) {
+TALLY_FN tally_compensated sum_alone(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks,
+                                     int32_t at, int32_t n) {
     const int32_t begin = chunks->before + at, end = begin + n;
     const int32_t first = chunk_of(begin), last = chunk_of(end - 1);
     const int32_t from = begin - first * chunk_values, to = end - last * chunk_values;
@@ -165,15 +186,15 @@ TALLY_FN TALLY_EXPAND sum_alone(const tally_segments_work *work, const opening_t
     if (from != 0) add_sum(&sum, sum_left_of(chunks, first, from), -1);
     TALLY_ROLL
     for (int32_t chunk = first; chunk < last; chunk++) add_sum(&sum, sums_of(chunks, chunk)->left[sums_capacity], 1);
-    TALLY_EXPAND all = parts_of(sum);
-    if (all.p[0] == 0 && all.p[1] == 0 && are_minus_zero(work, o->from.value + at, o->from.value + at + n, 1))
-        all = TALLY_OF(-0.0);
+    tally_compensated all = parts_of(sum);
+    if (all.sum == 0 && all.rest == 0 && are_minus_zero(work, o->from.value + at, o->from.value + at + n, 1))
+        all = tally_compensated_of(-0.0);
     return all;
 }
 /* Of n values, or none, by `lanes` lanes side by side, for all of them; all lanes of the warp take part. Where lanes'
- * sums are too far apart for one f64 each part has its own sum, as in run_in_more. */
-TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks,
-                                   int32_t at, int32_t n, int32_t lanes) {
+ * sums are too far apart for one f64 each part has its own sum. */
+TALLY_FN tally_compensated sum_by_lanes(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks,
+                                        int32_t at, int32_t n, int32_t lanes) {
     const int32_t begin = chunks->before + at, end = begin + n, sub = tally_lane() & (lanes - 1);
     const int32_t first = chunk_of(begin), last = n > 0 ? chunk_of(end - 1) : -1;
     chunk_sum_t sum = no_chunk_sum();
@@ -183,24 +204,24 @@ TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_segments_work *work, const openin
         add_sum(&sum, sum_left_of(chunks, chunk, to), 1);
         if (begin > here) add_sum(&sum, sum_left_of(chunks, chunk, begin - here), -1);
     }
-    TALLY_EXPAND all = parts_of(sum);
+    tally_compensated all = parts_of(sum);
     const int32_t log2_n = log2_of(n > 0 ? n : 1);
     if (!TALLY_IS_ANCHORED && !meet_exactly(chunks, log2_n)) {
-        const double anchor = tally_anchor(last_bit(high_of(chunks->range), log2_n)),
-                     above = (all.p[0] + anchor) - anchor;
-        all.p[1] = all.p[0] - above;
-        all.p[0] = above;
+        const double anchor = tally_anchor(last_bit(high_of_range(chunks->range), log2_n)),
+                     above = (all.sum + anchor) - anchor;
+        all.rest = all.sum - above;
+        all.sum = above;
     }
-    if (tally_any(all.p[1] != 0)) all.p[1] = sum_of_lanes(all.p[1], lanes);
-    all.p[0] = sum_of_lanes(all.p[0], lanes);
-    const int32_t is_zero = all.p[0] == 0 && all.p[1] == 0;
+    if (tally_any(all.rest != 0)) all.rest = sum_of_lanes(all.rest, lanes);
+    all.sum = sum_of_lanes(all.sum, lanes);
+    const int32_t is_zero = all.sum == 0 && all.rest == 0;
     if (tally_any(n > 0 && is_zero)) {
         const uint32_t others =
             tally_ballot(!are_minus_zero(work, o->from.value + at + sub, o->from.value + at + n, lanes));
         const int32_t has_others = (others >> (tally_lane() - sub) & (uint32_t)(((uint64_t)1 << lanes) - 1)) != 0;
-        if (is_zero) all = TALLY_OF(has_others ? 0 : -0.0);
+        if (is_zero) all = tally_compensated_of(has_others ? 0 : -0.0);
     }
-    return all;
+    return exact_pair(all.sum, all.rest);
 }
 /* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: up to four at once, and as
  * many lanes for each as there are. */
@@ -221,13 +242,12 @@ TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, c
         const int32_t from = left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
                       n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const TALLY_EXPAND sum = sum_by_lanes(work, o, chunks, at, left == 0 ? 0 : n, lanes);
+        const tally_compensated sum = sum_by_lanes(work, o, chunks, at, left == 0 ? 0 : n, lanes);
         const int32_t there = (rank << log_lanes) & (TALLY_WARP - 1);
-        const int64_t above = tally_of_lane64(tally_bits_f64(sum.p[0]), there),
-                      below = tally_of_lane64(tally_bits_f64(sum.p[1]), there);
+        const int64_t above = tally_of_lane64(tally_bits_f64(sum.sum), there),
+                      below = tally_of_lane64(tally_bits_f64(sum.rest), there);
         if (is_mine) {
-            node->sum = TALLY_OF(tally_from_bits_f64(above));
-            node->sum.p[1] = tally_from_bits_f64(below);
+            node->sum = exact_pair(tally_from_bits_f64(above), tally_from_bits_f64(below));
         }
         many &= ~tally_ballot(is_mine);
     }
@@ -243,8 +263,7 @@ TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, 
     for (int32_t k = tally_lane(); k - tally_lane() < count; k += TALLY_WARP) {
         const int32_t is_there = k < count, i = is_there ? list[k] : 0;
         const span_t span = span_of(tile, i, is_there);
-        node_t mine = nothing();
-        mine.n = span.n;
+        node_t mine = node_of_chunks(chunks, span.n);
         if (span.n > 2 && span.n <= alone) mine.sum = sum_alone(work, o, chunks, span.at, span.n);
         sum_several(work, o, chunks, tally_ballot(span.n > alone), span, &mine);
         if (!is_there) continue;
@@ -254,8 +273,7 @@ TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, 
 }
 TALLY_FN node_t leaf_of_chunks(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks, int32_t at,
                                int32_t n) {
-    node_t node = nothing();
-    node.n = n;
+    node_t node = node_of_chunks(chunks, n);
     node.sum = sum_by_lanes(work, o, chunks, at, n, TALLY_WARP);
     return node;
 }

@@ -104,8 +104,8 @@ TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, i
 #if TALLY_IS_PLAIN
     if (TALLY_NAN == 0 && is_plain(work->digits) && !tally_any(n > 2)) {
         if (lane < count)
-            *flags |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + at,
-                                    (int32_t)n);
+            *flags |= put_plain_few(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + at,
+                                    (int32_t)n, work->out.final.mean);
         return 1;
     }
 #endif
@@ -173,7 +173,7 @@ TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *til
                       lanes = 1 << log_lanes;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
                       n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const node_t node = parts_node(tile->x, at, found < 0 ? 0 : n, lanes, 0);
+        const node_t node = parts_node(tile->x, tile->y, at, found < 0 ? 0 : n, lanes, 0);
         const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
         if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) flags |= put_result(work, tile->opening, whose, node);
     }
@@ -200,7 +200,7 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     const int32_t lane = tally_lane(), mine = lane >> log_lanes, is_there = mine < count,
                   i = is_there ? listed[mine] : 0;
     const span_t span = span_of(tile, i, is_there);
-    const node_t node = parts_node(tile->x, span.at, span.n, lanes, 0);
+    const node_t node = parts_node(tile->x, tile->y, span.at, span.n, lanes, 0);
     return is_there && (lane & (lanes - 1)) == 0 ? put_result(work, tile->opening, i, node) : 0;
 }
 #else

@@ -8,39 +8,46 @@
 
 #if TALLY_IS_SORTED
 
-/* Whether the lane's segment waits. Those do that have more values than one thread takes; and if only few segments of
- * the warp are that short, all that are not empty. segments/tile_sizes.h reckons from this how many can wait. */
+/* Whether the lane's segment waits. Those do that have more values than one thread takes; and if few of the
+ * warp's are that short, beside such, all that are not empty. segments/tile_sizes.h reckons from this how many can
+ * wait. */
 TALLY_FN int32_t segment_waits(const tile_t *tile, span_t span) {
-    const int32_t few =
-        tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= alone_most)) < 5;
+    const int32_t few = tally_any(span.n > alone_most) &&
+                        __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= alone_most)) <= most_beside;
     return span.n > (few ? 0 : alone_most) && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
 }
 
-/* The class of a length: below TALLY_WARP, and from long_length on for more than TALLY_DEVICE_SMALL values. */
-enum { long_length = 16 };
+/* The class of a length: below TALLY_WARP. */
 TALLY_FN int32_t length_of(int32_t n) {
     const int32_t some = (n - 1) / 4, many = 15 + (n - 1) / 64;
     return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
 }
 
-/* How many of `count` each warp gets. */
-TALLY_FN int32_t share_of(int32_t count) { return (count + TALLY_CONSUMER_WARPS - 1) / TALLY_CONSUMER_WARPS; }
-
-/* Reduces this warp's share of the `count` listed segments, the first `longs` of which have more than 64 values. Of
- * long ones it takes few at a time. */
-TALLY_FN int32_t take_all_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
-                                 int32_t longs, int32_t count) {
-    const int32_t share = share_of(longs), each = share < 4 ? share : 4, other = share_of(count - longs);
-    const int32_t many = other < TALLY_WARP ? other : TALLY_WARP;
-    int32_t k = tally_warp() * each, flags = 0;
-    if (k >= longs) k = longs + tally_warp() * many;
-    while (k < count) {
-        const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : many;
-        flags |= take_listed(work, tile, listed + k, end - k < most ? end - k : most);
-        k += TALLY_CONSUMER_WARPS * most;
-        if (are_long && k >= longs) k = longs + tally_warp() * many;
+/* Reduces listed segments, the longest first; each warp takes the next ones until there are no more. A segment gets so
+ * many lanes that each has about as many values as if all of the block shared those of the tile; or half as many lanes,
+ * if each warp has to come but once, then. */
+enum { least_fair = 8 * TALLY_PART };
+TALLY_FN int32_t take_all_listed(const tally_segments_work *work, const tile_t *tile, waiting_t *waiting,
+                                 const uint16_t *listed, int32_t count) {
+    const int32_t fair = tile->values / TALLY_CONSUMERS, each = fair > least_fair ? fair : least_fair,
+                  share = (count + TALLY_CONSUMER_WARPS - 1) / TALLY_CONSUMER_WARPS;
+    int32_t flags = 0;
+    TALLY_ROLLED
+    for (;;) {
+        int32_t first = 0, many = TALLY_WARP;
+        if (tally_lane() == 0) {
+            first = tally_look32(&waiting->taken);
+            if (first < count) {
+                const int32_t n = span_of(tile, listed[first], 1).n; /* or what another warp takes before: no shorter */
+                while (many > 1 && n > each * (TALLY_WARP / many)) many /= 2;
+                if (many < share && share <= 2 * many && share <= TALLY_WARP) many = share;
+                first = tally_fetch_add32(&waiting->taken, many);
+            }
+        }
+        first = (int32_t)tally_shuffle((uint32_t)first, 0), many = (int32_t)tally_shuffle((uint32_t)many, 0);
+        if (first >= count) return flags;
+        flags |= take_listed(work, tile, listed + first, count - first < many ? count - first : many);
     }
-    return flags;
 }
 TALLY_FN void clear_waiting(waiting_t *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
 
@@ -50,8 +57,6 @@ TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *til
     const int32_t mine = (int32_t)waiting->counted[last - lane], until = (int32_t)tally_sum_until((uint32_t)mine);
     const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), capacity = most_waiting,
                   count = found < capacity ? found : capacity;
-    const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - long_length),
-                  longs = longest < capacity ? longest : capacity;
     if (count == 0) return 0;
     const iterations_t iterations = iterations_of(own);
     for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
@@ -65,7 +70,7 @@ TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *til
     if (found > capacity && lane == 0) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS); /* they overlap */
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (tally_warp() == TALLY_CONSUMER_WARPS - 1) clear_waiting(waiting); /* empty for the next tile */
-    return take_all_listed(work, tile, list, longs, count);
+    return take_all_listed(work, tile, waiting, list, count);
 }
 TALLY_FN void begin_lists(shared_t *its) { clear_waiting(&its->waiting); }
 
@@ -76,6 +81,7 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
     waiting_t *const waiting = &its->waiting;
     int32_t flags = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
     if (own == 0) return 0; /* all threads agree on that */
+    if (tally_thread() == 0) waiting->taken = 0;
     const iterations_t iterations = iterations_of(own);
     for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;

@@ -25,26 +25,19 @@ TALLY_FN void *place_of(char *results, int32_t i, const int32_t size) {
 /* Writes the result of segment s + i; those from s on lie at `results`. Gives its status flags. */
 TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t s, int32_t i, node_t node) {
 #if TALLY_IS_PLAIN
-    if (is_put_plainly(work->digits, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), node))
+    if (is_put_plainly(work->digits, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), &node, work->out.final.mean))
         return 0; /* which it mostly is */
 #endif
     result_t result;
-    int32_t flags = finalize(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
-#if TALLY_EXPANSIONS
-    const float narrow = (float)result;
-    if (work->partition.are_packed && size == 4)
-        *(float *)place_of(results, i, 4) = narrow;
-    else
-#endif
-        if (work->partition.are_packed)
+    const int32_t flags = finalize(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
+    if (work->partition.are_packed && TALLY_EXPANSIONS && size == 4)
+        __builtin_memcpy(place_of(results, i, 4), &result, 4);
+    else if (work->partition.are_packed)
         *(result_t *)place_of(results, i, (int32_t)sizeof result) = result;
     else {
         volatile uint8_t *to = (volatile uint8_t *)results + i * work->out.result_stride;
         uint8_t bytes[sizeof result];
         __builtin_memcpy(bytes, &result, sizeof result);
-#if TALLY_EXPANSIONS
-        if (size == 4) __builtin_memcpy(bytes, &narrow, sizeof narrow);
-#endif
         TALLY_UNROLL
         for (int32_t b = 0; b < (int32_t)sizeof result; b++)
             if (b < size) to[b] = bytes[b];
@@ -59,6 +52,7 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
  */
 typedef struct waiting_t {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
+    int32_t taken; /* of those listed */
 } waiting_t;
 /* Parts of segments that cross the tile's boundaries: the end of one that began before it, and the beginning of one
  * that ends behind it. */

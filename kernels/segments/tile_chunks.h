@@ -44,7 +44,7 @@ TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile
     chunks.range.most = tally_warp_max(lane < TALLY_CONSUMER_WARPS ? in->most[lane] : 0);
     chunks.range.least = tally_warp_min(lane < TALLY_CONSUMER_WARPS ? in->least[lane] : UINT32_MAX);
     if (!meet_exactly(&chunks, log_in_tile(tile->values))) { /* all threads agree on that */
-        const int32_t high = high_of(chunks.range) + guess_above;
+        const int32_t high = high_of_range(chunks.range) + guess_above;
         if (TALLY_IS_ANCHORED && tally_thread() == 0 && is_finite(chunks.range))
             in->high = high < most_guessed ? high : most_guessed; /* for the next tile */
         return 0;

@@ -11,14 +11,12 @@ enum {
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves
        at least. */
     most_leaves = 2 * (values_capacity / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
-    /* Sorted, all segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of
-     * these wait, a segment has 8 values and an end on average; if all others are empty, a value and 8 ends. And there
-     * may be fewer than TALLY_WARP, where a warp looks last. */
-    bytes_of_value = TALLY_BYTES * TALLY_KERNEL_INPUTS,
-    if_others_wait = 8 * bytes_of_value + TALLY_END_BYTES,
-    if_others_are_empty = bytes_of_value + 8 * TALLY_END_BYTES,
-    least_each = if_others_wait < if_others_are_empty ? if_others_wait : if_others_are_empty,
-    most_sorted = values_capacity / least_each + 4 * TALLY_CONSUMER_WARPS,
+    /* Sorted, all segments of more than 8 values wait, and beside one of these up to 7 shorter ones of TALLY_WARP. Of 8
+     * that wait, then, one has 9 values, the others have one each, and there are TALLY_WARP ends. And there may be
+     * fewer than TALLY_WARP, where a warp looks last. More room would cost a block. */
+    most_beside = 7,
+    bytes_of_8 = (9 + most_beside) * TALLY_BYTES * TALLY_KERNEL_INPUTS + TALLY_WARP * TALLY_END_BYTES,
+    most_sorted = (values_capacity / bytes_of_8 + 1 + TALLY_CONSUMER_WARPS) * (most_beside + 1),
     /* Else, of each warp, fewer than TALLY_WARP, and as many more at once. */
     most_waiting = TALLY_IS_SORTED ? most_sorted : 2 * TALLY_WARP,
     /* Those of more than 64 values wait, too, where quarters of a warp take them; with room to see that there are
@@ -27,14 +25,17 @@ enum {
     /* Segments of a tile that chunks pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of
      * some hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured.
      */
-    least_in_chunks = TALLY_IS_F64 ? 28 : 48,
-    few_in_chunks = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
+    least_in_chunks = 0,
+    few_in_chunks = 0,
     most_in_chunks =
         (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
     most_in_chunks_of_warp = (most_in_chunks + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP,
     most_listed = TALLY_IN_CHUNKS ? most_in_chunks_of_warp : most_waiting + (TALLY_BY_QUARTERS ? most_longs : 0),
     /* One list, or one of each warp's own. */
-    list_capacity = TALLY_IS_SORTED ? most_waiting : TALLY_CONSUMER_WARPS * most_listed
+    of_all_warps = TALLY_CONSUMER_WARPS * most_listed,
+    list_capacity = !TALLY_IS_SORTED                                 ? of_all_warps
+                    : TALLY_IN_CHUNKS && of_all_warps > most_waiting ? of_all_warps
+                                                                     : most_waiting
 };
 typedef char list_is_enough[TALLY_IS_SORTED || (int32_t)most_listed >= (int32_t)most_waiting ? 1 : -1];
 

@@ -227,8 +227,7 @@ TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t
 
 TALLY_FN node_t shared_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
 #if TALLY_BY_LANES
-    (void)y;
-    return parts_node(x, 0, n, TALLY_WARP, first);
+    return parts_node(x, y, 0, n, TALLY_WARP, first);
 #elif TALLY_IS_NONCOMMUTATIVE
     return wide_leaf(x, y, n, first); /* it is the same tree */
 #else

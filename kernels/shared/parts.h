@@ -4,25 +4,23 @@
 #define TALLY_SHARED_PARTS_H
 
 #include "order/fold.h"
-#include "shared/anchored.h"
 #include "shared/values.h"
 
 #if TALLY_IN_PARTS
-/* How lanes look at values: a first time, and again for anchored sums whose anchor was wrong. */
-enum { look_first, look_again };
-
+/* What lanes add up: columns; or, where TALLY_IS_RANGED, doubles first, and columns if those were not exact. */
+enum { look_columns, look_ranged };
 typedef struct folded_t {
     column_t column;
-#if TALLY_IS_ANCHORED
-    anchored_t anchored;
+#if TALLY_IS_RANGED
+    ranged_t ranged;
 #endif
     int32_t present; /* values that the NaN policy counts */
 } folded_t;
 TALLY_FN folded_t nothing_folded(int32_t n) {
     folded_t folded;
     folded.column = identity();
-#if TALLY_IS_ANCHORED
-    folded.anchored = nothing_anchored();
+#if TALLY_IS_RANGED
+    folded.ranged = nothing_ranged();
 #endif
     folded.present = TALLY_MAY_SKIP ? 0 : n;
     return folded;
@@ -41,29 +39,36 @@ TALLY_FN void put_bytes(folded_t *to, const tally_quad *quad, uint32_t which, co
 }
 #endif
 
-/* `look` is a constant. */
-TALLY_FN void put_value(folded_t *to, TALLY_T x, const int32_t look) {
-    const item_t item = item_of(x);
-    const column_t term = lift(item, item);
-#if TALLY_IS_ANCHORED
-    if (look == look_first) widen(&to->anchored.range, range_of(term.sum.p[0]));
-    put_in_two(&to->anchored.sum, term.sum.p[0], tally_anchor(to->anchored.last));
-#else
-    to->column = combine(to->column, term);
+TALLY_FN void put_value(folded_t *to, TALLY_T x, TALLY_T y, const int32_t look) {
+#if TALLY_IS_RANGED
+    if (look == look_ranged) {
+        put_ranged(&to->ranged, item_of(x), item_of(y));
+        return;
+    }
 #endif
-    if (TALLY_MAY_SKIP && look == look_first) to->present += is_present(x);
+    (void)look;
+    to->column = combine(to->column, lift(item_of(x), item_of(y)));
+    if (TALLY_MAY_SKIP) to->present += is_present(x) && is_present(y);
 }
 
-/* Combines those values of a part whose bits are set. some: a constant, 0 if all bits are set. */
-TALLY_FN void put_part(folded_t *to, const char *p, uint32_t which, const int32_t some, const int32_t look) {
-    const tally_quad quad = tally_take16(p);
+/* What is reduced: x from a multiple of 16 bytes on, and y beside it. `look` is a constant. */
+typedef struct parts_t {
+    const char *x;
+    const TALLY_T *y;
+    int32_t look;
+} parts_t;
+/* Combines those values of part i whose bits are set. some: a constant, 0 if all bits are set. */
+TALLY_FN void put_part(folded_t *to, const parts_t *parts, int32_t i, uint32_t which, const int32_t some) {
+    const tally_quad quad = tally_take16(parts->x + 16 * i);
 #if TALLY_ADDS_BYTES
-    (void)look;
     put_bytes(to, &quad, which, some);
 #else
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++)
-        if (!some || which >> v & 1) put_value(to, value_of_part(&quad, v), look);
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        if (some && !(which >> v & 1)) continue;
+        const TALLY_T x = value_of_part(&quad, v);
+        put_value(to, x, TALLY_KERNEL_INPUTS == 1 ? x : parts->y[i * TALLY_PART + v], parts->look);
+    }
 #endif
 }
 
@@ -74,116 +79,73 @@ TALLY_FN uint32_t bits_between(int32_t from, int32_t to) {
 
 /* Folds a lane's share of n values, which `lanes` lanes side by side have, a power of two above 1. The first and the
  * last part may also hold values of others. */
-TALLY_FN void fold_share(folded_t *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
-    const int32_t sub = tally_lane() & (lanes - 1), before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES),
-                  until = before + n, behind = until % TALLY_PART;
+TALLY_FN void fold_share(folded_t *folded, const parts_t *parts, int32_t before, int32_t n, int32_t lanes) {
+    const int32_t sub = tally_lane() & (lanes - 1), until = before + n, behind = until % TALLY_PART;
     const int32_t first = before != 0, last = until / TALLY_PART; /* of the parts that hold no others */
-    const char *begin = (const char *)(x - before);
     const int32_t is_first = sub == 0 && first, is_last = sub == lanes - 1 && behind != 0 && first <= last;
     if (is_first || is_last) {
         const uint32_t which =
             is_first ? bits_between(before, until < TALLY_PART ? until : TALLY_PART) : bits_between(0, behind);
-        put_part(folded, begin + (is_first ? 0 : 16 * last), which, 1, look);
+        put_part(folded, parts, is_first ? 0 : last, which, 1);
     }
     TALLY_UNROLL_PARTS
-    for (int32_t i = first + sub; i < last; i += lanes) put_part(folded, begin + 16 * i, 0, 0, look);
+    for (int32_t i = first + sub; i < last; i += lanes) put_part(folded, parts, i, 0, 0);
 }
 /* Folds n values by one lane. Lanes begin at different parts, so that lanes whose segments have equal lengths do not
  * all ask for the same banks at once. */
-TALLY_FN void fold_alone(folded_t *folded, const TALLY_T *x, int32_t n, const int32_t look) {
-    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
+TALLY_FN void fold_alone(folded_t *folded, const parts_t *parts, int32_t before, int32_t n) {
+    const int32_t until = before + n, behind = until % TALLY_PART;
     const int32_t first = before != 0, last = until / TALLY_PART, count = last - first;
-    const char *begin = (const char *)(x - before);
     int32_t i = first + tally_lane() * count / TALLY_WARP;
-    if (first) put_part(folded, begin, bits_between(before, until < TALLY_PART ? until : TALLY_PART), 1, look);
+    if (first) put_part(folded, parts, 0, bits_between(before, until < TALLY_PART ? until : TALLY_PART), 1);
     TALLY_UNROLL_PARTS
     for (int32_t k = 0; k < count; k++) {
-        put_part(folded, begin + 16 * i, 0, 0, look);
+        put_part(folded, parts, i, 0, 0);
         i = i + 1 == last ? first : i + 1;
     }
-    if (behind != 0 && count >= 0) put_part(folded, begin + 16 * last, bits_between(0, behind), 1, look);
+    if (behind != 0 && count >= 0) put_part(folded, parts, last, bits_between(0, behind), 1);
 }
 /* Combines what `lanes` lanes have. Each of them gets the result. */
 TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
-#if TALLY_IS_NARROW_SUM
-    if (lanes == TALLY_WARP && !TALLY_MAY_SKIP) {
-        folded->column.sum = sum_of_lanes(folded->column.sum, TALLY_WARP);
-        folded->column.most = tally_warp_max(folded->column.most);
-        folded->column.least = tally_warp_min(folded->column.least);
-        return;
-    }
-#endif
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
-#if TALLY_IS_ANCHORED
-        meet_anchored(&folded->anchored, mask, look == look_again);
-#else
-        folded->column = combine(folded->column, other(folded->column, mask));
+#if TALLY_IS_RANGED
+        if (look == look_ranged) {
+            meet_ranged(&folded->ranged, mask);
+            continue;
+        }
 #endif
-        if (TALLY_MAY_SKIP && look == look_first)
-            folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
+        (void)look;
+        folded->column = combine(folded->column, other(folded->column, mask));
+        if (TALLY_MAY_SKIP) folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
     }
 }
 /* Folds n values from x on by `lanes` lanes, or by one if they are few. */
-TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
+TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t lanes,
+                         const int32_t look) {
+    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES);
+    const parts_t parts = {(const char *)(x - before), y - before, look};
     if (lanes == 1)
-        fold_alone(folded, x, n, look);
+        fold_alone(folded, &parts, before, n);
     else {
-        fold_share(folded, x, n, lanes, look);
+        fold_share(folded, &parts, before, n, lanes);
         meet_lanes(folded, lanes, look);
     }
 }
 
-#if TALLY_IS_PLAIN
-TALLY_FN range_t range_of_folded(folded_t folded) {
-#if TALLY_IS_ANCHORED
-    return folded.anchored.range;
-#else
-    return range_of_column(folded.column);
-#endif
-}
-/* Returns the node, unless its values were too far apart for it: these segments are added up again by the whole warp,
- * one after the other. Rare. */
-TALLY_FN node_t or_in_more(node_t node, const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, range_t range) {
-    uint32_t some = tally_ballot(n > 0 && node.sum.lost && is_finite(range));
-    while (some != 0) {
-        const int32_t lane = __builtin_ffs((int32_t)some) - 1, is_mine = (tally_lane() & -lanes) == lane;
-        const int32_t there = (int32_t)tally_shuffle((uint32_t)at, lane),
-                      length = (int32_t)tally_shuffle((uint32_t)n, lane);
-        const range_t its = {tally_shuffle(range.most, lane), tally_shuffle(range.least, lane)};
-        const TALLY_EXPAND sum = run_in_more(x + there, length, its);
-        if (is_mine) node.sum = sum;
-        some &= ~tally_ballot(is_mine);
-    }
-    return node;
-}
-#endif
-
-/* The node of n values from place `at` of x on, by so many lanes, or by one if they are few. Each of them gets it. All
- * lanes of the warp call this. before: how many values of the segment precede them. */
-TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
+/* The node of n values from place `at` of x and y on, by so many lanes, or by one if they are few. Each of them gets
+ * it. All lanes of the warp call this. before: how many values of the segment precede them. */
+TALLY_FN node_t parts_node(const TALLY_T *x, const TALLY_T *y, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     folded_t folded = nothing_folded(n);
     (void)before;
-#if TALLY_IS_ANCHORED
-    const int32_t sub = tally_lane() & (lanes - 1);
-    guess_anchor(&folded.anchored, n > 0 ? term_of(x[at + (sub < n ? sub : n - 1)]) : 0, n);
-    fold_parts(&folded, x + at, n, lanes, look_first);
-    const int32_t is_right = n == 0 || is_anchored(folded.anchored, n);
-    if (tally_any(!is_right)) {
-        folded.anchored.sum = nothing_anchored().sum;
-        if (!is_right) folded.anchored.last = last_of(folded.anchored, n);
-        fold_parts(&folded, x + at, n, lanes, look_again);
+#if TALLY_IS_RANGED
+    if (!TALLY_MAY_SKIP) {
+        fold_parts(&folded, x + at, y + at, n, lanes, look_ranged);
+        if (!tally_any(n > 0 && !ranged_is_exact(&folded.ranged, n))) return node_of_ranged(&folded.ranged, n);
     }
-    const node_t node = anchored_to_node(folded.anchored, n, folded.present);
-#else
-    fold_parts(&folded, x + at, n, lanes, look_first);
-    const node_t node = to_node(folded.column, folded.present);
 #endif
-#if TALLY_IS_PLAIN
-    return or_in_more(node, x, at, n, lanes, range_of_folded(folded));
-#else
-    return node;
-#endif
+    fold_parts(&folded, x + at, y + at, n, lanes, look_columns);
+    return to_node(folded.column, folded.present);
 }
 #endif
 

@@ -121,7 +121,8 @@ TALLY_FN node_t node_found(found_t found, int32_t n, int64_t first) {
 }
 /* The node of n values from place `at` of x on, by so many lanes. Each of them gets it. All lanes of the warp call
  * this. before: how many values of the segment precede them. */
-TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
+TALLY_FN node_t parts_node(const TALLY_T *x, const TALLY_T *y, int32_t at, int32_t n, int32_t lanes, int64_t before) {
+    (void)y;
     const int32_t skew = (int32_t)((uint64_t)(x + at) % 16 / TALLY_BYTES);
     const row_of_parts_t parts = {(const char *)(x + at - skew), skew, skew + n};
     found_t found = nothing_found(0);

@@ -11,6 +11,11 @@ typedef struct tally_compensated {
     uint32_t lost; /* not 0 if the rest may lack something */
 } tally_compensated;
 
+/* Of one term. To a rest of -0 another adds without an operation. */
+TALLY_FN tally_compensated tally_compensated_of(double term) {
+    const tally_compensated one = {term, -0.0, 0};
+    return one;
+}
 /* Of no values: -0, to which a sum adds as it must for zeros. */
 TALLY_FN tally_compensated tally_compensated_none(void) {
     const tally_compensated none = {-0.0, 0, 0};
@@ -29,9 +34,13 @@ TALLY_FN void tally_compensated_put(tally_compensated *a, double term, const int
     a->sum = sum.high;
     tally_compensated_put_rest(a, sum.low, is_told);
 }
+/* A rest that is not 0 has been noticed, if it is not told whether it is exact. */
 TALLY_FN void tally_compensated_join(tally_compensated *a, const tally_compensated *b, const int32_t is_told) {
     tally_compensated_put(a, b->sum, is_told);
-    tally_compensated_put_rest(a, b->rest, is_told);
+    if (is_told)
+        tally_compensated_put_rest(a, b->rest, is_told);
+    else
+        a->rest += b->rest;
     a->lost |= b->lost;
 }
 /* How far at most the sum of n terms is from its pair, as a share of the largest of them. Partial sums are at most n

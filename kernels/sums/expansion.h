@@ -8,11 +8,9 @@
 #include "sums/parts.h"
 
 /* Usually two parts are enough for sums of values of up to 32 bits and of their products, and three for f64. */
-/* What was lost, as bits. Anchored sums (shared/anchored.h) tell an added infinity or NaN from an overflow. */
-enum { TALLY_LOST_DIGITS = 1, TALLY_LOST_INFINITY = 2, TALLY_LOST_NAN = 4 };
 typedef struct tally_expansion2 {
     double p[2];
-    int32_t lost;
+    int32_t lost; /* not 0 if the parts lack something */
 } tally_expansion2;
 typedef struct tally_expansion3 {
     double p[3];

@@ -103,6 +103,11 @@ TALLY_FN int32_t tally_in_reach(double x) {
     int64_t exponent = tally_bits_f64(x) >> 52 & 0x7ff;
     return exponent > 1023 - 400 && exponent < 1023 + 400;
 }
+/* The same of quotients by n, below 2^20, alone: their products with n are about as large as x. */
+TALLY_FN int32_t tally_in_reach_of_quotients(double x) {
+    const int64_t exponent = tally_bits_f64(x) >> 52 & 0x7ff;
+    return exponent > 1023 - 400 && exponent < 1023 + 900;
+}
 TALLY_FN tally_rounded tally_nearest(tally_pair p, int32_t is_f64) {
     tally_rounded q;
     q.value = is_f64 ? p.high : (double)(float)tally_to_odd(p);
@@ -163,7 +168,7 @@ TALLY_FN tally_rounded tally_rounded_mean_within(tally_pair sum, double error, d
         exact = (error == 0) & (product.high == sum.high) & (product.low == 0) & (sum.low == 0);
         rounded.value = exact ? (double)(float)q : rounded.value;
     }
-    rounded.sure = (rounded.sure | exact) & tally_in_reach(sum.high) & tally_has_sign(sum, error);
+    rounded.sure = (rounded.sure | exact) & tally_in_reach_of_quotients(sum.high) & tally_has_sign(sum, error);
     return rounded;
 }
 TALLY_FN tally_rounded tally_rounded_mean(tally_pair sum, double n, int32_t is_f64) {

@@ -147,7 +147,7 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
             driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)loaded->shared_bytes),
             "give a kernel shared memory"));
     /* Some devices reserve shared memory for one block only, unless they are asked for more. */
-    if (unit->form == TALLY_FORM_FLAT || unit->form == TALLY_FORM_PREFIX || unit->form == TALLY_FORM_WIDE)
+    if (unit->form == TALLY_FORM_FLAT)
         TALLY_TRY(tally__gpu_check(driver,
                                    driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100),
                                    "give a kernel shared memory"));

@@ -19,21 +19,15 @@ typedef struct job {
     bool reduces;                /* or makes a plan */
     int64_t results;
     tally_segments_work work;
-    tally_segments_work again; /* exact: for production/prefix.h and flat.h, which have tiles of their own */
+    tally_segments_work again; /* exact: for production/flat.h, which has tiles of its own */
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
-/* Exact segments pass through stages, each of which takes what the one before it left. Sums alone are tried in few
- * doubles first (production/segments.h, exact_sums/expansions.h), short rows by a thread each, all others begin with
- * prefix sums. A build for tests and measurements may skip stages. */
-#ifndef TALLY_FIRST_STAGE
-#define TALLY_FIRST_STAGE STAGE_EXPANSIONS
+/* Exact segments are tried in two doubles for each sum first (production/segments.h, short rows short_exact.h and
+ * short_tile.h); what these do not decide is left to production/flat.h. A build for tests may begin with that. */
+#ifndef TALLY_FLAT_FIRST
+#define TALLY_FLAT_FIRST 0
 #endif
-typedef enum stage { STAGE_EXPANSIONS, STAGE_PREFIX, STAGE_FLAT } stage;
-static stage first_stage(const tally__spec *spec) {
-    const stage first = tally__is_sum_alone(spec) && !spec->final.mean ? STAGE_EXPANSIONS : STAGE_PREFIX;
-    return first > TALLY_FIRST_STAGE ? first : TALLY_FIRST_STAGE;
-}
 /* Whether the rows of an exact operator lie across others. */
 static bool has_columns(const job *j) {
     return j->call->spec->exact && j->segments.kind == TALLY_ROWS && j->segments.inner > 1;
@@ -51,9 +45,7 @@ static bool are_short(const job *j) {
     const tally__spec *spec = j->call->spec;
     const int64_t length = j->segments.length;
     const bool is_plain = tally__is_sum_alone(spec) && !spec->final.mean;
-    if (!j->reduces || !spec->exact || j->segments.kind != TALLY_ROWS || TALLY_FIRST_STAGE != STAGE_EXPANSIONS ||
-        length == 0)
-        return false;
+    if (!j->reduces || !spec->exact || j->segments.kind != TALLY_ROWS || TALLY_FLAT_FIRST || length == 0) return false;
     if (has_columns(j)) return true;
     if (length <= TALLY_SHORT_APART) return length >= SUMS_FROM || !is_plain;
     return !is_plain && row_bytes(j) < MOST_BYTES && tally__are_packed(j->call, 16);
@@ -61,8 +53,7 @@ static bool are_short(const job *j) {
 /* Whether the first kernel, and the tiles, are those of production/segments.h. They are not of exact operators that
  * begin with a later stage, nor of rows that a thread has each. A plan has such tiles, too. */
 static bool begins_with_segments(const job *j) {
-    return !j->reduces || !j->call->spec->exact ||
-           (!has_columns(j) && !are_short(j) && first_stage(j->call->spec) == STAGE_EXPANSIONS);
+    return !j->reduces || !j->call->spec->exact || (!has_columns(j) && !are_short(j) && !TALLY_FLAT_FIRST);
 }
 /* Whether the first stage marks the segments that it leaves. */
 static bool marks_segments(const job *j) { return begins_with_segments(j) || are_short(j); }
@@ -80,14 +71,12 @@ static bool tiles_look_at_segment_ids(const job *j) {
            tally__geometry_of(j->call->spec).leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
 
-/* Tiles of production/prefix.h: a boundary may be at any 16 bytes, and an end takes room for its sums. */
-static void shape_for_prefixes(const tally__spec *spec, tally_partition *partition) {
-    const tally__geometry sizes = tally__geometry_of(spec);
-    const int bytes = (int)sizes.value_bytes;
+/* Tiles of production/flat.h: a boundary may be at any 16 bytes. */
+static void shape_for_flat(const tally__spec *spec, tally_partition *partition) {
     if (!spec->exact) return;
-    partition->leaf = 16 / bytes;
-    partition->tile_bytes = TALLY_PREFIX_TILE_BYTES;
-    partition->end_weight = TALLY_PREFIX_END_BYTES(bytes, sizes.adds_values, sizes.adds_products, sizes.keeps_keys, 0);
+    partition->leaf = 16 / (int)tally__geometry_of(spec).value_bytes;
+    partition->tile_bytes = TALLY_FLAT_TILE_BYTES;
+    partition->end_weight = TALLY_FLAT_END_BYTES;
 }
 static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_partition *partition) {
     const int64_t bytes = bytes_of_values + partition->end_weight * partition->count;
@@ -133,8 +122,8 @@ static tally_status measure(job *j) {
     partition->row = j->segments.kind == TALLY_ROWS ? j->segments.length : 0;
     partition->inner = has_columns(j) ? j->segments.inner : 1;
     j->again.partition = *partition;
-    shape_for_prefixes(j->call->spec, &j->again.partition);
-    if (!begins_with_segments(j)) shape_for_prefixes(j->call->spec, partition);
+    shape_for_flat(j->call->spec, &j->again.partition);
+    if (!begins_with_segments(j)) shape_for_flat(j->call->spec, partition);
     TALLY_TRY(count_tiles(j, bytes, partition));
     return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.partition) : TALLY_OK;
 }
@@ -151,7 +140,7 @@ static int64_t segment_id_blocks(int64_t values, int64_t segments) {
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the boundaries are cleared. */
 typedef struct parts {
-    uint64_t flags, arrivals, next, unsure, left, far, boundaries, again, nodes, offsets, sums, results, bytes;
+    uint64_t flags, arrivals, next, unsure, boundaries, again, nodes, offsets, sums, results, bytes;
 } parts;
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool segment_ids_become_offsets(const job *j) {
@@ -167,10 +156,7 @@ static parts lay_out(const job *j) {
     all.arrivals = tally__take(&all.bytes, arrivals * (int64_t)sizeof *j->work.arrivals);
     all.next = tally__take(&all.bytes, sizeof *partition->next);
     const bool has_stages = j->reduces && spec->exact;
-    const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.partition.tiles) : 0;
     all.unsure = tally__take(&all.bytes, has_stages && marks_segments(j) ? bytes_of_marks(partition->count) : 0);
-    all.left = tally__take(&all.bytes, marks_of_tiles);
-    all.far = tally__take(&all.bytes, marks_of_tiles);
     all.boundaries = tally__take(
         &all.bytes, plan_has_boundaries(j) ? 0 : (partition->tiles + 1) * (int64_t)sizeof *partition->boundaries);
     all.again = tally__take(&all.bytes, has_stages && begins_with_segments(j)
@@ -191,13 +177,6 @@ static parts lay_out(const job *j) {
     all.nodes = tally__take(&all.bytes, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
     all.results = tally__take(&all.bytes, tally__staging_bytes(j->call, j->results));
     return all;
-}
-
-/* Whether more levels help, and have room. */
-static bool has_more_levels(const tally__call *c) {
-    enum { STATIC_BYTES = 20 << 10 }; /* that production/prefix.h has beside, at most */
-    return tally__has_form(c->spec, TALLY_FORM_WIDE) &&
-           tally__prefix_buffer(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
 }
 
 /* The same work by tiles of another shape. */
@@ -243,15 +222,13 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     partition->unsure = marks_segments(j) ? PLACE(unsure) : NULL;
     partition->cleared = (int64_t)((at->boundaries - at->arrivals) / sizeof *partition->unsure);
     if (!j->reduces) return;
-    if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT && !has_columns(j))
-        partition->left = has_more_levels(c) ? PLACE(left) : NULL, partition->far = PLACE(far);
     j->staging = memory + at->results;
     j->work.out = tally__results_of(c, j->staging, j->work.out.flags);
     const size_t bytes = c->spec->result_bytes;
     partition->are_packed =
         j->work.out.result_stride == (int64_t)bytes && (uintptr_t)j->work.out.result % (bytes & -bytes) == 0;
-    j->work.digits =
-        c->spec->exact && c->spec->op == TALLY_SUM && partition->are_packed ? c->spec->final.format.digits : 0;
+    const bool is_sum = c->spec->op == TALLY_SUM || c->spec->op == TALLY_MEAN;
+    j->work.digits = c->spec->exact && is_sum && partition->are_packed ? c->spec->final.format.digits : 0;
     place_again(j, begins_with_segments(j) ? PLACE(again) : partition->boundaries);
 #undef PLACE
 }
@@ -309,40 +286,23 @@ static tally_status prepare(const job *j) {
                               tally__over(partition->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &work);
 }
 
-/* Starts a kernel that looks for tiles that were left to it, on several times as many blocks as the device holds at
- * once, so that others make up for blocks that start late. Where a stage before has marked single segments they are
- * fewer: as a rule nothing is left then. */
-static tally_status search(const job *j, const tally__loaded *kernels, tally__entry entry, int64_t resident) {
-    const int64_t tiles = j->again.partition.tiles, most = (marks_segments(j) ? 2 : 4) * resident;
-    return tally__call_launch(j->call, kernels, entry, tiles < most ? tiles : most, TALLY_START_EARLY, &j->again);
-}
-
-/* Exact segments by prefix sums, then by whatever it takes (docs/design/012): all, or those that are marked. */
+/* Exact segments of any values (docs/design/012): all, or those that are marked; as a rule there are none. Several
+ * times as many blocks look for them as the device holds at once, so that others make up for blocks that start late. */
 static tally_status reduce_exactly(const job *j) {
     enum { WHOLE_BLOCKS = 5 }; /* that a multiprocessor holds */
     const tally__call *c = j->call;
     const tally_segments_work *work = &j->again;
     const int64_t tiles = work->partition.tiles, most_clearing = 4 * c->gpu->multiprocessors,
-                  clearing = tally__over(tiles, 8 * TALLY_TILE_WARPS);
+                  clearing = tally__over(tiles, 8 * TALLY_TILE_WARPS),
+                  most = (marks_segments(j) ? 2 : 4) * WHOLE_BLOCKS * c->gpu->multiprocessors;
     const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
                   finishing = TALLY_FINISHED_OF(node_bytes); /* by a block */
-    tally__loaded prefix, wide, flat;
+    tally__loaded flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, clearing < most_clearing ? clearing : most_clearing,
                                  TALLY_START_EARLY, work));
-    if (work->partition.far != NULL) {
-        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_PREFIX, &prefix));
-        if (!marks_segments(j))
-            TALLY_TRY(tally__call_launch(c, &prefix, prefix.first, tiles, TALLY_START_EARLY, work));
-        else
-            TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY,
-                                                  work)); /* as a rule nothing is left to it */
-        if (work->partition.left != NULL) {
-            TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WIDE, &wide));
-            TALLY_TRY(search(j, &wide, wide.first, wide.resident_blocks));
-        }
-    }
-    TALLY_TRY(search(j, &flat, TALLY_ENTRY_flat_whole, WHOLE_BLOCKS * c->gpu->multiprocessors));
+    TALLY_TRY(
+        tally__call_launch(c, &flat, TALLY_ENTRY_flat_whole, tiles < most ? tiles : most, TALLY_START_EARLY, work));
     TALLY_TRY(tally__call_launch_resident(c, &flat, tally__over(tiles, flat.threads[0] / TALLY_WARP), TALLY_START_EARLY,
                                           work));
     return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(tiles, finishing), TALLY_START_EARLY,
@@ -386,14 +346,12 @@ static tally_status reduce(const job *j) {
 
 /* All kernels of the call, the slowest to compile first. */
 static tally_status prepare_kernels(const job *j) {
-    tally__form forms[6];
+    tally__form forms[4];
     int count = 0;
     const bool is_exact = j->call->spec->exact;
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SEGMENTS;
     if (are_short(j)) forms[count++] = is_in_tile(j) ? TALLY_FORM_TILE : TALLY_FORM_SHORT;
-    if (j->again.partition.left != NULL) forms[count++] = TALLY_FORM_WIDE;
-    if (j->again.partition.far != NULL) forms[count++] = TALLY_FORM_PREFIX;
     if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_PARTITION;
     return tally__call_prepare(j->call, forms, count);
 }

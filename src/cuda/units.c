@@ -44,24 +44,15 @@ static const struct entry {
     const char *name;
     unit_kind kind;
     tally__form form;
+    int threads; /* of a block */
     size_t work_bytes;
 } entries[TALLY_ENTRIES] = {
-#define TALLY_ROW(kind, ID, name, threads, work) [TALLY_ENTRY_##name] = {#name, kind, TALLY_FORM_##ID, sizeof(work)},
+#define TALLY_ROW(kind, ID, name, threads, work) \
+    [TALLY_ENTRY_##name] = {#name, kind, TALLY_FORM_##ID, threads, sizeof(work)},
     TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
 #undef TALLY_ROW
-};
-
-/* Threads of a block of that kernel, for values of `bytes` bytes. */
-static int threads_of(tally__entry entry, int bytes) {
-    switch ((int)entry) {
-#define TALLY_ROW(kind, ID, name, threads, work) \
-    case TALLY_ENTRY_##name: return threads;
-        TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
-#undef TALLY_ROW
 #undef TALLY_UNIT
-    default: return TALLY_THREADS;
-    }
-}
+};
 
 bool tally__is_general(tally__form form) { return forms[GENERAL][form].text != NULL; }
 
@@ -76,13 +67,13 @@ void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TA
 size_t tally__work_bytes(tally__entry entry) { return entries[entry].work_bytes; }
 
 /* The unit's text and kernels; unit->problem is known. */
-static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int bytes) {
+static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form) {
     const struct form *of = &forms[kind][form];
     unit->form = form;
     unit->text = of->text;
     unit->first = of->first;
     for (int k = of->first; k < TALLY_ENTRIES && entries[k].kind == kind && entries[k].form == form; k++)
-        unit->threads[unit->entries++] = threads_of((tally__entry)k, bytes);
+        unit->threads[unit->entries++] = entries[k].threads;
     tally__name_entry(unit, unit->first, unit->entry);
 }
 
@@ -104,7 +95,7 @@ static void merge_unit(const tally__spec *spec, tally__form form, tally__unit *u
     unit->type = spec->type;
     unit->nan = tally__nan_of(spec);
     snprintf(unit->problem, sizeof unit->problem, "_%d_%d", 8 * bytes, reading);
-    begin_unit(unit, TYPED, form, bytes);
+    begin_unit(unit, TYPED, form);
     snprintf(unit->preface, sizeof unit->preface,
              "/* of %s: %s */\n#define TALLY_MERGE_BITS %d\n#define TALLY_MERGE_READING %d\n"
              "#define TALLY_MERGE_FAN %d\n#define TALLY_MERGE_EACH %d\n#define TALLY_MERGE_BLOCKS %d\n",
@@ -129,7 +120,7 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
     unit->user_text = d->text;
     memcpy(unit->user_key, user->key, sizeof unit->user_key);
     snprintf(unit->problem, sizeof unit->problem, "_%s_%s_0", user->key, word);
-    begin_unit(unit, ORDERED, form, (int)tally__geometry_of(spec).value_bytes);
+    begin_unit(unit, ORDERED, form);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
              "#define TALLY_KERNEL_FILE \"accumulators/user.h\"\n#define TALLY_KERNEL_ORDER %d\n"
@@ -146,21 +137,11 @@ bool tally__is_sum_alone(const tally__spec *spec) {
     return !tally__geometry_of(spec).adds_products && !tally__geometry_of(spec).keeps_keys;
 }
 size_t tally__segments_buffer(const tally__spec *spec) { return TALLY_TILE_BUFFER((size_t)spec->inputs); }
-size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide) {
-    const tally__geometry sizes = tally__geometry_of(spec);
-    return (size_t)TALLY_PREFIX_BUFFER((int)sizes.value_bytes, spec->inputs, sizes.adds_values, sizes.adds_products,
-                                       sizes.keeps_keys, is_wide);
-}
-
 bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS;
-    if (spec->exact && form == TALLY_FORM_SEGMENTS) return tally__is_sum_alone(spec);
     if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
-    if (form == TALLY_FORM_WIDE && spec->type == TALLY_F16) return false; /* a few levels hold all values of f16 */
     return forms[spec->exact ? EXACT : ORDERED][form].text != NULL;
 }
-
-static bool is_prefix(tally__form form) { return form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE; }
 
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
     tally_nan nan;
@@ -169,13 +150,12 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     const unit_kind kind = kind_of(spec, form);
     memset(unit, 0, sizeof *unit);
     if (tally__is_general(form)) {
-        begin_unit(unit, GENERAL, form, 0);
+        begin_unit(unit, GENERAL, form);
         snprintf(unit->preface, sizeof unit->preface, "/* of all operators: %s */\n", unit->text);
         return TALLY_OK;
     }
     if (forms[TYPED][form].text != NULL) return merge_unit(spec, form, unit), TALLY_OK;
     if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec);
-    if (is_prefix(form)) unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);
@@ -187,7 +167,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     unit->exact = spec->exact;
     defines = forms[kind][form].defines;
     snprintf(unit->problem, sizeof unit->problem, "_%s_%s_%d", name, word, (int)nan);
-    begin_unit(unit, kind, form, (int)tally__geometry_of(spec).value_bytes);
+    begin_unit(unit, kind, form);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define "
              "TALLY_KERNEL_FILE \"%s/%s.h\"\n"

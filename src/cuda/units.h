@@ -31,7 +31,5 @@ tally__merge_shape tally__merge_shape_of(int64_t bytes);
 size_t tally__segments_buffer(const tally__spec *spec);
 /* Whether an exact operator adds values and nothing else. Then sums in a few doubles are tried first. */
 bool tally__is_sum_alone(const tally__spec *spec);
-/* The bytes of a tile's buffer of production/prefix.h. */
-size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide);
 
 #endif

@@ -100,6 +100,10 @@ TALLY_FN void tally_add32(int32_t *p, int32_t v) {
     tally__simt->before_atomic(p, sizeof *p);
     __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
 }
+TALLY_FN int32_t tally_fetch_add32(int32_t *p, int32_t v) {
+    tally__simt->before_atomic(p, sizeof *p);
+    return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
 TALLY_FN void tally_add64(int64_t *p, int64_t v) {
     tally__simt->before_atomic(p, sizeof *p);
     __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
