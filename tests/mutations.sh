@@ -458,7 +458,6 @@ mutation columns-pairs kernels/rows/fold_leaf.h 'TALLY_NAME(fold_columns)(a, 4);
 mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 mutation columns-members kernels/production/columns.h 'm < members && lane >= 0; m++)' 'm < members - (chunk > 0) && lane >= 0; m++)'
 file=kernels/exact_sums/compensated_nodes.h
-mutation decided-narrow $file 'if (tally_is_finite(first)) return 0;' 'return 0;'
 mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
 mutation decided-opposite $file 'else if (tally_is_finite(first) || first != first)' 'else if (tally_is_finite(first))'
 mutation compensated-small $file 'return TALLY_HAS_PRODUCTS && (a->marks & lost_digits) != 0;' 'return 0;'

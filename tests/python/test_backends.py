@@ -12,6 +12,7 @@ OPERATORS = ["sum", "mean", "norm1", "norm2", "sumsq", "var", "std", "stats"]
 FRACTION = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
 LENGTHS = [1, 2, 3, 5, 8, 10, 16, 17, 31, 33, 64, 65, 100, 127, 129, 190, 255, 300, 380]
 INNER = [1, 1, 1, 2, 3, 4, 8, 33, 64, 257]
+SPECIALS = [[np.inf], [-np.inf], [np.inf, -np.inf], [np.nan], [np.inf, -np.inf, np.nan]]
 contexts = {}
 
 
@@ -51,7 +52,7 @@ def hard_values(type_name, count, random):
         x = data.encode(type_name, [ties, wide, cancelling, zeros, same, normal, normal][kind - 3])
     if random.random() < 0.4:
         where = random.random(count) < random.choice([0.3, 0.01, 0.002])
-        specials = random.choice([np.inf, -np.inf, np.nan][random.integers(3) :], count)
+        specials = random.choice(SPECIALS[random.integers(len(SPECIALS))], count)
         x = np.where(where, data.encode(type_name, specials), x)
     return x
 
@@ -94,3 +95,18 @@ def test_segments(seed):
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(random.choice(["i4", "i8"]))
         x = hard_values(type_name, int(offsets[-1]), random)
         check(op, type_name, x, "offsets", seen, index=offsets)
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_largest(op):
+    """Sums that overflow f64 on their way, in equal segments, with and without an infinity of the other sign."""
+    random = data.generator("largest", 0)
+    for length in (1, 2, 3, 8, 9, 40, 700):
+        for type_name in ("f64", "f32"):
+            count = max(2800 // length, 64)
+            offsets = np.arange(count + 1, dtype="i4") * length
+            infinite = 2 ** (8 * np.dtype(tally.RAW[type_name]).itemsize - 1 - FRACTION[type_name]) - 1
+            x = bits_of(type_name, np.full(count * length, infinite - 1), random)
+            x = np.where(random.random(len(x)) < random.choice([0, 0.5, 0.9]), -np.abs(x), np.abs(x))
+            x = np.where(random.random(len(x)) < 0.2 / length, x.dtype.type(np.inf), x)
+            check(op, type_name, x, "offsets", ("propagate", 0), index=offsets)
