@@ -465,11 +465,9 @@ mutation compensated-few-mean $file '!tally_is_finite(sum) ? a * 0.5 + b * 0.5' 
 mutation compensated-plain-lost $file 'node->sum.lost != 0 || ' ''
 mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + node->sum.rest' 'first + node->sum.rest'
 file=kernels/exact_sums/ranged.h
-mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last <= 56'
-mutation ranged-special $file 'a->most < 0x7ff00000 && ' ''
+mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last + log2_n <= 93'
 file=kernels/exact_sums/compensated_results.h
 mutation interval-ends $file 'low == high &&' '(low == high || 1) &&'
-mutation interval-sign $file '(a.low < 0 ? a.high < 0 : a.low > 0)' '1'
 mutation interval-minus-zero $file 'rest == 0 && slack == 0 ? interval_around(q, 0) : a' 'a'
 mutation interval-zero-rest $file 'of.sum == 0 && of.rest == 0 && is_exact' 'of.sum == 0 && is_exact'
 mutation short-sum-error $file 'const int32_t is_exact = s->sum.lost == 0 || s->terms <= 2;' 'const int32_t is_exact = 1;'

@@ -110,3 +110,18 @@ def test_largest(op):
             x = np.where(random.random(len(x)) < random.choice([0, 0.5, 0.9]), -np.abs(x), np.abs(x))
             x = np.where(random.random(len(x)) < 0.2 / length, x.dtype.type(np.inf), x)
             check(op, type_name, x, "offsets", ("propagate", 0), index=offsets)
+
+
+@pytest.mark.parametrize("type_name", FRACTION)
+def test_cancelling_apart(type_name):
+    """Large values that others far behind them cancel, so that what is left is small."""
+    random = data.generator("cancelling", type_name)
+    for length in (3, 7, 9, 30, 100, 700, 3000):
+        count, outer = max(2000 // length, 5), length // 3
+        large = random.standard_normal((count, outer)) * 2.0 ** random.integers(0, 12 if type_name == "f16" else 60, (count, outer))
+        x = random.standard_normal((count, length))
+        x[:, :outer], x[:, length - outer :] = large, -large[:, ::-1]
+        x = data.encode(type_name, x.reshape(-1))
+        offsets = np.arange(count + 1, dtype="i4") * length
+        for op in ("sum", "mean", "norm1", "var", "stats"):
+            check(op, type_name, x, "offsets", ("propagate", 0), index=offsets)
