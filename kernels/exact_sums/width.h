@@ -33,7 +33,6 @@ TALLY_FN void widen(range_t *a, range_t b) {
 }
 
 TALLY_FN int32_t is_finite(range_t a) { return a.most < (TALLY_IS_F64 ? 0x7ff00000 : 0x7f800000); }
-TALLY_FN int32_t range_is_zero(range_t a) { return a.least == UINT32_MAX; }
 
 /* Sizes are below 2^high_of_range, and all values multiples of 2^unit_of_range. Of an exponent's bits 0 stands for 1.
  * What one in the last place took from the smallest f64 may have gone through to its exponent, which then counts as one

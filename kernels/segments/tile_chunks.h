@@ -12,8 +12,7 @@ TALLY_FN void begin_chunks(all_shared_t *all) {
     if (tally_thread() == 0) all->in_chunks.high = first_guess, all->in_chunks.current = all->in_chunks.count = 0;
 }
 TALLY_FN int32_t is_for_chunks(const tile_t *tile) {
-    const int32_t own = tile->own;
-    return (own >= least_in_chunks || own < few_in_chunks) && own <= most_in_chunks && tile->values > 4 * own;
+    return tile->own <= most_in_chunks && tile->values > 4 * tile->own;
 }
 /* Reduces all segments of the tile by chunks, and adds status flags to *flags. False: its values are too far apart, and
  * were overwritten. */

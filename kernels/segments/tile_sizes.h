@@ -22,11 +22,8 @@ enum {
     /* Those of more than 64 values wait, too, where quarters of a warp take them; with room to see that there are
        more. */
     most_longs = values_capacity / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) + TALLY_WARP,
-    /* Segments of a tile that chunks pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of
-     * some hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured.
-     */
-    least_in_chunks = 0,
-    few_in_chunks = 0,
+    /* Segments of a tile that chunks pay for: not those of fewer than 4 values on average, which a thread takes one by
+     * one. So a warp has so many at most. Measured. */
     most_in_chunks =
         (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
     most_in_chunks_of_warp = (most_in_chunks + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP,
