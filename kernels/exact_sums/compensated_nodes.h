@@ -171,12 +171,6 @@ typedef struct result_t {
 TALLY_FN uint64_t word_of(double value, const tally_final *final) {
     return kernel_result_bytes(final) == 8 ? (uint64_t)tally_bits_f64(value) : (uint32_t)tally_bits_f32((float)value);
 }
-/* The result that infinities and NaNs make; of a spread it is a NaN. */
-TALLY_FN double decided_by(int32_t seen) {
-    if (TALLY_HAS_SPREAD || (seen & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS)) == (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS))
-        return tally_nan_f64();
-    return seen & TALLY_SEEN_PLUS ? tally_infinity_f64() : -tally_infinity_f64();
-}
 /* Writes the result's words; gives status flags. */
 TALLY_FN int finalize(node_t node, const tally_final *final, result_t *result) {
     uint64_t words[6] = {0, 0, 0, 0, 0, 0};
@@ -200,7 +194,7 @@ TALLY_FN int finalize(node_t node, const tally_final *final, result_t *result) {
         TALLY_IF_KEYS(a.low = node.low; a.high = node.high;)
         is_sure = seen >= 0 && !is_unfit(&node) && finalize_quickly(&a, final, words);
         if (!TALLY_HAS_KEYS && (seen > 0 || (TALLY_HAS_SPREAD && node.n <= final->ddof)))
-            words[0] = word_of(decided_by(seen), final), is_sure = 1;
+            words[0] = word_of(TALLY_HAS_SPREAD ? tally_nan_f64() : decided_sum(seen), final), is_sure = 1;
     }
     __builtin_memcpy(result, words, sizeof *result);
     return (node.n == 0 ? TALLY_FLAG_EMPTY : 0) | (is_sure ? 0 : TALLY_FLAG_UNSURE);

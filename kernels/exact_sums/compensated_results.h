@@ -63,7 +63,6 @@ TALLY_FN interval_t interval_beside(double q, double rest, double slack) {
     const interval_t a = {tally_to_odd(tally_two_sum(q, rest - slack)), tally_to_odd(tally_two_sum(q, rest + slack))};
     return rest == 0 && slack == 0 ? interval_around(q, 0) : a; /* -0 stays -0 */
 }
-enum { most_squared = 1 << 26 }; /* a number whose square is exact in f64 */
 TALLY_FN double few_units(double q) { return (q < 0 ? -q : q) * 0x1p-50; }
 
 #if TALLY_HAS_SPREAD
@@ -86,7 +85,7 @@ TALLY_FN interval_t interval_of(const compensated_t *s, const common_t *c, const
                      left = tally_two_sum(d.high,
                                           d.low + ((a.low - b.low) + (c->n * squares.low - 2 * sum.high * sum.low)));
     const int32_t are_whole = (s->sum.lost | s->products.lost) == 0,
-                  is_exact = are_whole && lows.low == 0 && below.low == 0 && s->terms <= most_squared;
+                  is_exact = are_whole && lows.low == 0 && below.low == 0 && s->terms <= TALLY_MOST_DIVIDED;
     const double q = left.high * c->reciprocal, share = 0x1p-98 + (are_whole ? 0 : s->share);
     const tally_pair back = tally_two_product(q, c->divisor);
     /* Of two f32 that differ the spread is no smaller than (n - 1) / n^2 2^-48 of n squares. */
@@ -167,6 +166,11 @@ TALLY_FN in_pairs_t in_pairs(const compensated_t *s) {
     if (TALLY_IS_F64 && !TALLY_HAS_PRODUCTS) scale_tiny_sum(&a);
     return a;
 }
+/* The result of any values, if it is certain. */
+TALLY_FN int32_t finalize_in_pairs(const compensated_t *s, const tally_final *final, uint64_t *result) {
+    const in_pairs_t a = in_pairs(s);
+    return finalize_pairs(&a, final, result);
+}
 /* A result of f64 in its own format, if it is certain: of finite values that are not tiny. */
 TALLY_FN int32_t wide_result(const compensated_t *s, const tally_final *final, uint64_t *word) {
     tally_rounded rounded;
@@ -191,13 +195,12 @@ TALLY_FN int32_t wide_result(const compensated_t *s, const tally_final *final, u
     if (of.sum == 0 && of.rest == 0 && is_exact) rounded.value = of.sum, rounded.sure = 1; /* -0 stays -0 */
 #endif
     *word = (uint64_t)tally_bits_f64(rounded.value);
-    return rounded.sure && s->present <= most_squared && tally_is_finite(rounded.value);
+    return rounded.sure && s->present <= TALLY_MOST_DIVIDED && tally_is_finite(rounded.value);
 }
 /* The result, if few operations make it certain: of finite values. Operators with several results take more. */
 TALLY_FN int32_t finalize_quickly(const compensated_t *s, const tally_final *final, uint64_t *result) {
 #if TALLY_HAS_KEYS
-    const in_pairs_t a = in_pairs(s);
-    return finalize_pairs(&a, final, result);
+    return finalize_in_pairs(s, final, result);
 #else
     if (kernel_result_bytes(final) == 8) return wide_result(s, final, result);
     const common_t common = common_of(s->terms, final);

@@ -79,14 +79,18 @@ TALLY_FN tally_rounded spread_of(const in_pairs_t *a, const tally_final *final, 
     return rounded;
 }
 
+/* The sum that has infinities of one sign, or of both, or a NaN. */
+TALLY_FN double decided_sum(int32_t signs) {
+    return signs == TALLY_SEEN_PLUS    ? tally_infinity_f64()
+           : signs == TALLY_SEEN_MINUS ? -tally_infinity_f64()
+                                       : tally_nan_f64();
+}
 /* The result, if it is certain. */
 TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, uint64_t *result) {
     const double n = (double)a->present;
-    const int32_t is_f64 = final->format.digits == 53, is_short = a->present <= 1 << 26; /* as quotients need it */
+    const int32_t is_f64 = final->format.digits == 53, is_short = a->present <= TALLY_MOST_DIVIDED;
     const int32_t is_decided = a->seen & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS);
-    const double decided = is_decided == TALLY_SEEN_PLUS    ? tally_infinity_f64()
-                           : is_decided == TALLY_SEEN_MINUS ? -tally_infinity_f64()
-                                                            : tally_nan_f64();
+    const double decided = decided_sum(is_decided);
     int32_t sure = a->present > 0;
     (void)n, (void)is_f64, (void)is_short, (void)decided;
     if (!sure) return 0;

@@ -25,7 +25,7 @@ TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_su
     const int32_t is_quick = are_quick(work->length, &out->final) && finalize_quickly(&all, &out->final, result);
     if (all.present == 0)
         put_nothing(out, row);
-    else if ((is_quick || finalize_row(sums, work->length, &out->final, result)) && !sums->is_small)
+    else if ((is_quick || finalize_in_pairs(&all, &out->final, result)) && !sums->is_small)
         put_bytes(out, row, result, all.present);
     else
         mark_row(work, row);

@@ -208,8 +208,7 @@ TALLY_FN compensated_t compensated_of_row(const row_sums_t *s, int64_t n, double
 /* The result, if it is certain. */
 TALLY_FN int32_t finalize_row(const row_sums_t *s, int64_t n, const tally_final *final, uint64_t *result) {
     const compensated_t sums = compensated_of_row(s, n, error_of((double)(int32_t)n));
-    const in_pairs_t a = in_pairs(&sums);
-    return finalize_pairs(&a, final, result) && !s->is_small;
+    return finalize_in_pairs(&sums, final, result) && !s->is_small;
 }
 /* A row is left to the stages that follow. */
 TALLY_FN void mark_row(const tally_segments_work *work, int64_t row) {

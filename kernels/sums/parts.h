@@ -103,7 +103,7 @@ TALLY_FN int32_t tally_in_reach(double x) {
     int64_t exponent = tally_bits_f64(x) >> 52 & 0x7ff;
     return exponent > 1023 - 400 && exponent < 1023 + 400;
 }
-/* The same of quotients by n, below 2^20, alone: their products with n are about as large as x. */
+/* The same for quotients by n alone: their products with n are about as large as x. */
 TALLY_FN int32_t tally_in_reach_of_quotients(double x) {
     const int64_t exponent = tally_bits_f64(x) >> 52 & 0x7ff;
     return exponent > 1023 - 400 && exponent < 1023 + 900;
@@ -149,7 +149,11 @@ TALLY_FN tally_rounded tally_nearest_within(tally_pair p, double error, int32_t 
     rounded.sure &= tally_has_sign(p, error);
     return rounded;
 }
-/* The sum over n, an integer below 2^20. */
+/* Up to so many values quotients are right: the square of such a number is an f64, and n times a quotient is two, of
+ * which the second has no more than 26 bits. */
+enum { TALLY_MOST_DIVIDED = 1 << 26 };
+
+/* The sum over n, an integer up to TALLY_MOST_DIVIDED. */
 TALLY_FN tally_rounded tally_rounded_mean_within(tally_pair sum, double error, double n, int32_t is_f64) {
     double q = sum.high / n;
     tally_pair product = tally_two_product(q, n);
@@ -190,8 +194,8 @@ TALLY_FN tally_rounded tally_rounded_root_within(tally_pair sum, double relative
 TALLY_FN tally_rounded tally_rounded_root(tally_pair sum, int32_t is_f64) {
     return tally_rounded_root_within(sum, 0, is_f64);
 }
-/* The sum of squared deviations over n - ddof: (n squares - sum^2) / (n (n - ddof)), for n below 2^20. `relative`: the
- * error that both sums cause in n squares - sum^2, as a share of n squares. */
+/* The sum of squared deviations over n - ddof: (n squares - sum^2) / (n (n - ddof)), for n up to TALLY_MOST_DIVIDED.
+ * `relative`: the error that both sums cause in n squares - sum^2, as a share of n squares. */
 TALLY_FN tally_rounded tally_rounded_spread_within(tally_pair sum, tally_pair squares, double relative, double n,
                                                    double ddof, int32_t root, int32_t is_f64) {
     tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high);
