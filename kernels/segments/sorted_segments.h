@@ -8,12 +8,15 @@
 
 #if TALLY_IS_SORTED
 
-/* Whether the lane's segment waits. Those do that have more values than one thread takes; and if few of the
- * warp's are that short, beside such, all that are not empty. segments/tile_sizes.h reckons from this how many can
- * wait. */
+/* Whether the lane's segment waits. All do that have values, where most have more than one thread takes: beside those,
+ * a warp would take the short ones in as many operations as a full warp of them. Elsewhere those wait that have more
+ * values than one thread takes; and if few of the warp's are that short, beside such, all that are not empty.
+ * segments/tile_sizes.h reckons from this how many can wait. */
 TALLY_FN int32_t segment_waits(const tile_t *tile, span_t span) {
-    const int32_t few = tally_any(span.n > alone_most) &&
-                        __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= alone_most)) <= most_beside;
+    const int32_t most_are_long = tile->values > alone_most * tile->own && tile->own <= most_waiting;
+    const int32_t few =
+        most_are_long || (tally_any(span.n > alone_most) &&
+                          __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= alone_most)) <= most_beside);
     return span.n > (few ? 0 : alone_most) && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
 }
 
