@@ -51,7 +51,8 @@ enum {
     many_alone = 34 * chunk_values - 1,
     first_guess = 4, /* the first value of `high` */
     guess_above = 2, /* how far above the range that was found the next guess is */
-    most_guessed = 960
+    most_guessed = 960,
+    most_skipped = 15 /* tiles behind two that chunks did not do for */
 };
 typedef char heads_are_bits[chunk_values <= 32 ? 1 : -1];
 /* What takes the place of a chunk's values: for each head the sum of the values left of it, and the sum of all.
@@ -70,7 +71,8 @@ typedef struct in_chunks_t {
     uint32_t heads[1 + TALLY_HEADS_BESIDE][most_chunks]; /* a bit for each place of each chunk; 0 before a tile */
     int32_t current, count; /* which of the two this tile has; how many chunks the tile had that has the other */
     uint32_t most[TALLY_CONSUMER_WARPS], least[TALLY_CONSUMER_WARPS]; /* the range that each warp has found */
-    int32_t high; /* values are guessed to be below this power of two */
+    int32_t to_skip[TALLY_CONSUMER_WARPS]; /* tiles that go another way before chunks are tried again */
+    int32_t high;                          /* values are guessed to be below this power of two */
 } in_chunks_t;
 #endif
 

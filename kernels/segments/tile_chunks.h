@@ -9,10 +9,31 @@
 TALLY_FN void begin_chunks(all_shared_t *all) {
     for (int32_t k = tally_thread(); k < (int32_t)(sizeof all->in_chunks.heads / 4); k += TALLY_SEGMENTS_BLOCK)
         (&all->in_chunks.heads[0][0])[k] = 0;
+    if (tally_thread() < TALLY_CONSUMER_WARPS) all->in_chunks.to_skip[tally_thread()] = 0;
     if (tally_thread() == 0) all->in_chunks.high = first_guess, all->in_chunks.current = all->in_chunks.count = 0;
 }
 TALLY_FN int32_t is_for_chunks(const tile_t *tile) {
     return tile->own <= most_in_chunks && tile->values > 4 * tile->own;
+}
+/* Whether the tile goes another way at once, as the last two that were tried had values too far apart for chunks: one
+ * such tile says little, as few values that are close to 0 make one. Each warp counts for itself: all see the same
+ * tiles. */
+enum { has_failed = -1 };
+TALLY_FN int32_t skips_chunks(all_shared_t *all) {
+    int32_t *const to_skip = &all->in_chunks.to_skip[tally_warp()];
+    const int32_t left = *to_skip;
+    tally_warp_barrier();
+    if (left > 0 && tally_lane() == 0) *to_skip = left > 1 ? left - 1 : has_failed;
+    return left > 0;
+}
+/* Of f64: guesses for the next tile how large values are. Whether that would have done for this one. */
+TALLY_FN int32_t is_better_guess(chunks_t *chunks, int32_t values, int32_t *guess) {
+    const int32_t found = high_of_range(chunks->range) + guess_above,
+                  high = found < most_guessed ? found : most_guessed;
+    if (!TALLY_IS_ANCHORED || !is_finite(chunks->range)) return 0;
+    if (tally_thread() == 0) *guess = high;
+    chunks->last = last_bit(high, log_in_tile(values));
+    return meet_exactly(chunks, log_in_tile(values));
 }
 /* Reduces all segments of the tile by chunks, and adds status flags to *flags. False: its values are too far apart, and
  * were overwritten. */
@@ -43,11 +64,13 @@ TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile
     chunks.range.most = tally_warp_max(lane < TALLY_CONSUMER_WARPS ? in->most[lane] : 0);
     chunks.range.least = tally_warp_min(lane < TALLY_CONSUMER_WARPS ? in->least[lane] : UINT32_MAX);
     if (!meet_exactly(&chunks, log_in_tile(tile->values))) { /* all threads agree on that */
-        const int32_t high = high_of_range(chunks.range) + guess_above;
-        if (TALLY_IS_ANCHORED && tally_thread() == 0 && is_finite(chunks.range))
-            in->high = high < most_guessed ? high : most_guessed; /* for the next tile */
+        const int32_t to_skip = in->to_skip[warp] == has_failed ? most_skipped : has_failed;
+        tally_warp_barrier();
+        const int32_t is_better = is_better_guess(&chunks, tile->values, &in->high);
+        if (lane == 0) in->to_skip[warp] = is_better ? 0 : to_skip;
         return 0;
     }
+    if (lane == 0) in->to_skip[warp] = 0;
     runs_t boundaries = runs_of_boundaries(tile->opening);
     boundaries.until = leaves_in(tile->opening->run_n[0]) + (lane == 0 ? 0 : leaves_in(tile->opening->run_n[1]));
     put_runs(work, tile, boundaries, 0, &chunks);
@@ -57,6 +80,7 @@ TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile
 #else
 TALLY_FN void begin_chunks(all_shared_t *all) { (void)all; }
 TALLY_FN int32_t is_for_chunks(const tile_t *tile) { return (void)tile, 0; }
+TALLY_FN int32_t skips_chunks(all_shared_t *all) { return (void)all, 0; }
 TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *flags) {
     return (void)work, (void)tile, (void)all, (void)flags, 0;
 }
