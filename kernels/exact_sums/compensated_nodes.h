@@ -45,14 +45,14 @@ enum {
         TALLY_IF_MARKS((a).marks = 0;)                                 \
         TALLY_IF_KEYS((a).low = TALLY_K_HIGH, (a).high = TALLY_K_LOW;) \
     } while (0)
-#define TALLY_JOIN(a, b)                                                                       \
-    do {                                                                                       \
-        TALLY_IF_SUM(join_sums_of_terms(&(a).sum, &(b).sum);)                                  \
-        TALLY_IF_PRODUCTS(tally_compensated_join(&(a).products, &(b).products, 0);)            \
-        TALLY_IF_LARGEST((a).largest = (b).largest > (a).largest ? (b).largest : (a).largest;) \
-        TALLY_IF_MARKS((a).marks |= (b).marks;)                                                \
-        TALLY_IF_KEYS((a).low = (b).low < (a).low ? (b).low : (a).low;)                        \
-        TALLY_IF_KEYS((a).high = (b).high > (a).high ? (b).high : (a).high;)                   \
+#define TALLY_JOIN(a, b)                                                                            \
+    do {                                                                                            \
+        TALLY_IF_SUM(join_sums_of_terms(&(a).sum, &(b).sum);)                                       \
+        TALLY_IF_PRODUCTS(tally_compensated_join(&(a).products, &(b).products, are_products_told);) \
+        TALLY_IF_LARGEST((a).largest = (b).largest > (a).largest ? (b).largest : (a).largest;)      \
+        TALLY_IF_MARKS((a).marks |= (b).marks;)                                                     \
+        TALLY_IF_KEYS((a).low = (b).low < (a).low ? (b).low : (a).low;)                             \
+        TALLY_IF_KEYS((a).high = (b).high > (a).high ? (b).high : (a).high;)                        \
     } while (0)
 TALLY_FN void join_sums_of_terms(tally_compensated *a, const tally_compensated *b) {
     if (sums_are_exact)
@@ -235,12 +235,24 @@ TALLY_FN int32_t put_plain_few(void *place, const TALLY_T *x, int32_t n, int32_t
     *(TALLY_PLAIN *)place = TALLY_CLEAN(result);
     return n == 0 ? TALLY_FLAG_EMPTY : 0;
 }
-/* A sum that one addition rounds once. */
+/* Sums of 2-byte floats have few bits, so that their means are hardly ever ties of f32. Means of f32 are: one lane that
+ * has a tie makes its warp wait. Measured. */
+enum { are_means_put = TALLY_BYTES == 2 };
+/* The mean of n values as f32, if a quotient of f64 tells: it is no tie of f32, nor subnormal. */
+TALLY_FN int32_t is_mean_put(void *place, double sum, int64_t n) {
+    enum { below = 0x1fffffff, tie = 0x10000000, smallest = (1023 - 126) << 20 };
+    const double mean = sum / (double)n;
+    *(TALLY_PLAIN *)place = (TALLY_PLAIN)mean;
+    return ((uint32_t)tally_bits_f64(mean) & below) != tie &&
+           ((tally_high_word(mean) & 0x7fffffff) >= smallest || sum == 0);
+}
+/* A sum that one addition rounds once, or a mean that a quotient does. */
 TALLY_FN int32_t is_put_plainly(int32_t digits, void *place, const node_t *node, int32_t is_mean) {
     const double first = node->sum.sum;
-    if (!is_plain(digits) || is_mean || node->n == 0 || node->sum.lost != 0 || !tally_is_finite(first) ||
-        (!TALLY_IS_F64 && node->sum.rest != 0))
+    if (!is_plain(digits) || (is_mean && !are_means_put) || node->n == 0 || node->sum.lost != 0 ||
+        !tally_is_finite(first) || (!TALLY_IS_F64 && node->sum.rest != 0))
         return 0;
+    if (is_mean) return is_mean_put(place, first, node->n);
     *(TALLY_PLAIN *)place = (TALLY_PLAIN)(node->sum.rest == 0 ? first : first + node->sum.rest); /* -0 stays -0 */
     return 1;
 }

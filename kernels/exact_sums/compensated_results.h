@@ -12,8 +12,9 @@ enum {
     /* Whether it takes the largest term to bound partial sums: of magnitudes and squares they are no larger than what
      * they end as. */
     needs_largest = !TALLY_HAS_SPREAD && (TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_ADDS_MAGNITUDES)),
-    /* Many a sum of f64 is a tie, which is known only if the sum is. */
+    /* Many a sum of f64 is a tie, which is known only if the sum is. So is many an f64 spread of f32. */
     is_told = TALLY_IS_F64 && TALLY_HAS_SUM && (!TALLY_HAS_PRODUCTS || TALLY_HAS_KEYS),
+    are_products_told = TALLY_HAS_KEYS && TALLY_NUMBER == TALLY_NUMBER_f32,
     sums_are_exact = TALLY_NUMBER == TALLY_NUMBER_f16 /* all f16 have 40 bits in common */
 };
 
@@ -46,6 +47,11 @@ TALLY_FN common_t common_of(int64_t n, const tally_final *final) {
     c.divisor = TALLY_HAS_SPREAD ? c.n * (c.n - (double) final->ddof) : final->mean ? c.n : 1;
     c.reciprocal = 1 / c.divisor;
     return c;
+}
+/* a / divisor: by a step of Newton's method exact, if that is a double. Then a tie is known as such. */
+TALLY_FN double quotient_of(double a, const common_t *c) {
+    const double q = a * c->reciprocal, rest = __builtin_fma(-q, c->divisor, a) * c->reciprocal;
+    return rest != 0 ? q + rest : q; /* -0 stays -0 */
 }
 /* Doubles that are rounded as the ends of an interval in which a result lies. */
 typedef struct interval_t {
@@ -86,7 +92,7 @@ TALLY_FN interval_t interval_of(const compensated_t *s, const common_t *c, const
                                           d.low + ((a.low - b.low) + (c->n * squares.low - 2 * sum.high * sum.low)));
     const int32_t are_whole = (s->sum.lost | s->products.lost) == 0,
                   is_exact = are_whole && lows.low == 0 && below.low == 0 && s->terms <= TALLY_MOST_DIVIDED;
-    const double q = left.high * c->reciprocal, share = 0x1p-98 + (are_whole ? 0 : s->share);
+    const double q = quotient_of(left.high, c), share = 0x1p-98 + (are_whole ? 0 : s->share);
     const tally_pair back = tally_two_product(q, c->divisor);
     /* Of two f32 that differ the spread is no smaller than (n - 1) / n^2 2^-48 of n squares. */
     if (!TALLY_IS_F64 && left.high < a.high * 0x1p-77) return interval_around(0, 0);
@@ -111,7 +117,7 @@ TALLY_FN interval_t interval_of(const compensated_t *s, const common_t *c, const
         return interval_around(q, is_root ? 0 : few_units(q) + (is_exact ? 0 : s->share * q));
     }
     if (final->mean) {
-        const double q = sum.high * c->reciprocal,
+        const double q = quotient_of(sum.high, c),
                      rest = (sum.low - __builtin_fma(q, c->divisor, -sum.high)) * c->reciprocal;
         return interval_beside(q, rest, (rest < 0 ? -rest : rest) * 0x1p-48 + error * c->reciprocal * 2);
     }

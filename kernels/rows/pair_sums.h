@@ -50,7 +50,7 @@ TALLY_FN void add_to_row(row_sums_t *a, TALLY_T x, TALLY_T y) {
 #endif
 #if TALLY_HAS_PRODUCTS
     const double u = (double)value_of(x), w = TALLY_KERNEL_INPUTS == 1 ? u : (double)value_of(y), product = u * w;
-    tally_compensated_put(&a->products, product, 0);
+    tally_compensated_put(&a->products, product, are_products_told);
     if (TALLY_KERNEL_INPUTS == 2 && tally_high_word(product) > a->largest) a->largest = tally_high_word(product);
     if (TALLY_IS_F64) {
         const uint32_t least = (1023 - 900) << 20;
@@ -174,7 +174,7 @@ TALLY_FN row_sums_t row_sums_of_lane(const row_sums_t *a, int32_t lane) {
 }
 TALLY_FN void join_row_sums(row_sums_t *a, const row_sums_t *b) {
     TALLY_IF_SUM(tally_compensated_join(&a->sum, &b->sum, is_told);)
-    TALLY_IF_PRODUCTS(tally_compensated_join(&a->products, &b->products, 0);)
+    TALLY_IF_PRODUCTS(tally_compensated_join(&a->products, &b->products, are_products_told);)
     a->largest = b->largest > a->largest ? b->largest : a->largest;
     a->is_small |= b->is_small;
     a->seen |= b->seen;
