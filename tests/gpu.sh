@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sweep] [sanitizer]
-# [gallery-sanitizer] [bench] [merge-bench] [matrix] [cpu-bench] [python] [python-bench] [mpi] [nccl]: what needs a
-# GPU, on a machine that has one; by default all of it but the last sanitizer, the matrix, cpu-bench (of the machine's
+# [sums-sanitizer] [gallery-sanitizer] [bench] [merge-bench] [matrix] [cpu-bench] [python] [python-bench] [mpi] [nccl]: what needs a
+# GPU, on a machine that has one; by default all of it but the last two sanitizers, the matrix, cpu-bench (of the machine's
 # CPU, eight minutes), Python's, mpi and nccl, which needs two. mpi is with the machine's Open MPI, or with OMPI=FOLDER,
 # where one is installed that is built --with-cuda.
-# sweep is part of gallery. TOOLS: those of compute-sanitizer that run, if not all four. LOG2=31: big in 40 GB, past
+# sweep is part of gallery. sums-sanitizer: random segments of the operators and types SUMS, in few minutes. TOOLS: those of compute-sanitizer that run, if not all four. LOG2=31: big in 40 GB, past
 # 2^31 values in place of 2^32. MERGES: options of bench/gpu/merge.cu; SHAPES: of TALLY_MERGE_SHAPE, one run each.
 # Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka.
 # Results go to $OUT, or build/gpu.
@@ -97,6 +97,23 @@ sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
     timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 9 "build/dev/$program" --cuda --quick "$@"
 }
 
+sums=${SUMS:-sum:f32 sum:f64 mean:bf16 norm2:f32 var:f64 stats:f32 dot:f64}
+sums_sanitizer() { # all tools at once, as the kernels are few; these are compiled ahead
+    local tool sum
+    for tool in none $tools; do
+        for sum in $sums; do
+            local options=(test_gpu_mixes --problems "${PROBLEMS:-20}" --op "${sum%:*}" --type "${sum#*:}")
+            if [ "$tool" = none ]; then
+                begin_part "$tool-$sum" timeout 200 "build/dev/${options[0]}" --cuda "${options[@]:1}"
+            else
+                begin_part "$tool-$sum" sanitize "$tool" "${options[@]}"
+            fi
+        done
+        [ "$tool" != none ] || end_parts
+    done
+    end_parts
+}
+
 wanted="${*:-tests rows segments grouped mixes extremes big compile gallery sanitizer bench merge-bench}"
 for part in $wanted; do
     case $part in
@@ -141,6 +158,7 @@ for part in $wanted; do
             end_parts
         done
         ;;
+    sums-sanitizer) sums_sanitizer ;;
     gallery)
         part gallery build/dev/test_gallery --cuda
         for segments in "" one random three; do

@@ -1,7 +1,8 @@
 /* Segments on the GPU backend, of segmentations, values and layouts that nobody chose: every problem is drawn at
  * random, of stretches of segments of one kind each, and compared with the CPU's slices; every fourth is spoilt, and
  * compared with what the CPU says of it. --problems N: so many (a soak takes thousands);
- * --first K: from number K on, which a failure names as its rows. On the simulator as it is; with --cuda on a GPU. */
+ * --first K: from number K on, which a failure names as its rows; --op sum --type f32: of these alone, so that few
+ * kernels are compiled. On the simulator as it is; with --cuda on a GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 enum { VALUES = 6, OTHERS = 7 };            /* further scratch memory */
 enum { MOST_SEGMENTS = 60000, TIMES = 50 }; /* of a problem, and so many times that of a large one */
 static int64_t first_problem = 0, problems = 0;
+static const char *only_op = "", *only_type = "";
 
 static int64_t between(uint64_t *random, int64_t least, int64_t most) {
     return least + random_below(random, most - least + 1);
@@ -169,12 +171,18 @@ static void compare_spoilt(const problem *p, tally_segmentation form, tally_type
 
 /* ---- the run ---- */
 
+static bool is_wanted(const subject *s) {
+    return (only_op[0] == 0 || tally_op_from_name(only_op) == s->op) &&
+           (only_type[0] == 0 || tally_type_from_name(only_type) == s->type);
+}
+
 static void test_mixes(void **state) {
     static subject subjects[2000];
     int count = 0;
     (void)state;
-    subjects[0] = (subject){.op = -1};
-    while (count + 1 < 2000 && next_subject(&subjects[count])) subjects[count + 1] = subjects[count], count++;
+    for (subject s = {.op = -1}; count < 2000 && next_subject(&s);)
+        if (is_wanted(&s)) subjects[count++] = s;
+    assert_int_not_equal(count, 0);
     for (int64_t k = first_problem; k < first_problem + problems; k++) {
         uint64_t random = seed ^ (uint64_t)k * 0xd1342543de82ef95u;
         const problem p = draw_problem(&subjects[random_below(&random, count)], &random);
@@ -201,6 +209,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i + 1 < argc; i++) {
         if (strcmp(argv[i], "--problems") == 0) problems = atoll(argv[i + 1]);
         if (strcmp(argv[i], "--first") == 0) first_problem = atoll(argv[i + 1]);
+        if (strcmp(argv[i], "--op") == 0) only_op = argv[i + 1];
+        if (strcmp(argv[i], "--type") == 0) only_type = argv[i + 1];
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
