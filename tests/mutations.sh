@@ -422,6 +422,52 @@ mutation axis-last-chunk $file 'at, least(j->chunk, j->length - at)));' 'at, j->
 mutation axis-joined $file 'tally__node_at(kernel, nodes, i), j->chunks, width);' 'tally__node_at(kernel, nodes, i), j->chunks - 1, width);'
 mutation axis-blocks $file 'block + r % j->panels.inner;' 'block + r % (j->panels.inner > 2 ? 2 : j->panels.inner);'
 
+group columns "$isas" "test_columns --quick" test_columns
+file=src/cpu/exact_plain_rows_template.h
+mutation column-infinite $file '& (uint64_t)INT64_MAX) + ((uint64_t)1 << 52);' '& (uint64_t)INT64_MAX) + ((uint64_t)1 << 51);'
+mutation column-certain $file 'const bool is_certain = !TALLY_IS_F64 ||' 'const bool is_certain = true ||'
+mutation column-nan-spread $file 'c->specials[p] = TALLY_HAS_SPREAD ? tally_nan_f64() : special;' 'c->specials[p] = special;' avx512
+mutation column-unsure $file 'if (batch->sure[i] || c->kinds[first + i] != column_has_sums) continue;' 'continue;' avx512
+mutation column-lengths $file 'batch->lengths[i] = i < batch->count ? (int32_t)rows : 0;' 'batch->lengths[i] = (int32_t)rows - (i > 8);'
+mutation column-scaled $file 'batch->product_parts = batch->lost = batch->scaled = batch->vague' 'batch->product_parts = batch->lost = batch->vague'
+mutation column-batches $file 'parts_of_sum, (int)first, batch);' 'parts_of_sum, 0 * (int)first, batch);'
+mutation column-zeros $file 'zeros = tally__cpu_tiles()->round_sums(of, parts, (int)c->width, is_f64, results) && parts > 1;' 'zeros = tally__cpu_tiles()->round_sums(of, parts, (int)c->width, is_f64, results) && false;'
+mutation column-zero-of-parts $file 'if (sums[0][p] != 0 || tally__plain_total(sums, parts, (int)p) != 0) continue;' 'if (sums[0][p] != 0) continue;'
+mutation column-signed $file 'else if (tally_bits_f64(sums[0][p]) < 0) words[TALLY_MINUS_ZERO] = 1;' 'else words[TALLY_MINUS_ZERO] = 1;'
+mutation column-others $file 'if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);' 'if (words[TALLY_MINUS_ZERO]) put_minus_zero(results, p, final);' avx512
+mutation column-special $file 'if (c->kinds[p] != column_is_special) continue; tally_put(' 'continue; tally_put('
+mutation column-total $file 'if (tally__plain_total(sums, parts, (int)lane) != 0) for (int k = 0; k < parts; k++)' 'if (sums[0][lane] != 0) for (int k = 0; k < parts; k++)'
+mutation column-parts $file 'for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][lane]);' 'tally_add_value(words, origin, sums[0][lane]);'
+mutation column-witness $file 'else if (term == TALLY_TERM_PRODUCT) witness(words, term, x, y, rows, stride);' 'else if (term == TALLY_TERM_PRODUCT) ;' avx512
+mutation column-node-sign $file 'words[tally_bits_f64(sums[0][lane]) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;' 'words[TALLY_OTHER] = 1;'
+mutation column-count $file 'if (j < c->width) node->n += added;' 'node->n += added;'
+mutation column-node-special $file 'tally_witness(node->sum, c->specials[j]);' ''
+mutation column-node-products $file 'tally_witness(node->products, c->specials[j]);' '' avx512
+mutation column-origin $file 'add_to_number(node->products, 2 * TALLY_ORIGIN,' 'add_to_number(node->products, TALLY_ORIGIN,' avx512
+mutation column-kinds $file '__builtin_memset(c->kinds, column_has_sums, sizeof c->kinds);' ''
+mutation column-listed $file 'c->listed = 0;' ''
+mutation column-skips $file 'return !special || (sort_columns(c) <= c->count / 8 && TALLY_NAN == 0);' 'return !special || sort_columns(c) <= c->count / 8;'
+mutation column-open $file 'if (c->kinds[p] == column_is_open) *flags |=' 'if (false) *flags |='
+mutation column-node-open $file 'if (c->kinds[c->list[i]] == column_is_open)' 'if (false)'
+mutation column-kept $file 'if (added > 0) c->made = c->kept;' ''
+mutation column-first $file 'take_rows_plainly(c, from_x, from_y, some, stride, added == 0)' 'take_rows_plainly(c, from_x, from_y, some, stride, at == 0)'
+mutation column-added $file 'added += some; continue;' 'added = at + some; continue;'
+mutation column-joins $file 'if (!close_columns(c, false)) {' 'if (!close_columns(c, false) && false) {'
+mutation column-left $file 'flags |= reduce_by_levels(kernel, x + p, y + p, rows, stride, some, final, scratch, NULL, to);' ''
+file=src/cpu/plain_columns_template.h
+mutation column-masked $file 'if (k >= count) v[k] = -0.0;' 'if (k >= count) v[k] = 0.0;'
+mutation column-begins $file ': k == 0 ? -(wide){0} : (wide){0};' ': (wide){0};'
+mutation column-anchor $file 'p[k] = begins ? (wide){0} + work->anchor[k] :' 'p[k] = begins ? (wide){0} + work->anchor[0] :' avx512
+mutation column-second $file '= two ? load_from(from, y + r * apart, at, all, count) : a;' '= two ? load_from(from, y, at, all, count) : a;' avx512
+mutation column-rest $file 'rest = rows % fold * width;' 'rest = rows % fold * width / 2;'
+mutation column-no-row $file 'work->sums[k][j] = k == 0 ? -0.0 : 0, work->products[k][j] = work->anchor[k];' 'work->sums[k][j] = 0, work->products[k][j] = work->anchor[k];'
+mutation column-no-anchor $file 'work->sums[k][j] = k == 0 ? -0.0 : 0, work->products[k][j] = work->anchor[k];' 'work->sums[k][j] = k == 0 ? -0.0 : 0, work->products[k][j] = 0;' avx512
+mutation column-lanes $file 'for (int64_t f = 1; f < fold; f++)' 'for (int64_t f = 1; f < fold - (fold > 40); f++)'
+mutation column-not-finite $file '>= (int64_t)0x7ff << 52; return !special;' '> (int64_t)0x7ff << 52; return !special;'
+file=src/cpu/plain.c
+mutation column-rounded $file 'return !rounded_since(was); } bool tally__join_columns_plainly' 'return rounded_since(was) || true; } bool tally__join_columns_plainly'
+mutation column-join-rounded $file '*special = !finite; return !rounded_since(was);' '*special = !finite; return rounded_since(was) || true;'
+
 group merges "$isas" test_merge
 file=src/merge/split.c
 mutation split-ties $file 'key, i < chosen);' 'key, i > chosen);'
