@@ -107,9 +107,9 @@ struct tally__kernel {
     int (*segments)(const tally__kernel *, const void *x, const void *y, int64_t limit, const int64_t *offsets,
                     int64_t count, const tally_final *final, void *results);
     /* Reduces `width` columns side by side, each of `rows` values that lie `stride` values apart: at most a leaf, or
-     * for nodes rows_most. Writes nodes, or results if nodes is NULL. scratch: TALLY_ROWS_SLACK, rows_scratch, and
-     * row_bytes for each of width * min(rows, lanes) lanes, or of least_lanes, and for copies all values; aligned for
-     * any type. */
+     * rows_most. Writes nodes if results is NULL, else results; of more than a leaf it needs nodes for them. scratch:
+     * TALLY_ROWS_SLACK, rows_scratch, and row_bytes for each of width * min(rows, lanes) lanes, or of least_lanes, and
+     * for copies all values; aligned for any type. */
     int (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
                 int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
 };

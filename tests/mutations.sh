@@ -448,24 +448,34 @@ mutation column-kinds $file '__builtin_memset(c->kinds, column_has_sums, sizeof 
 mutation column-listed $file 'c->listed = 0;' ''
 mutation column-skips $file 'return !special || (sort_columns(c) <= c->count / 8 && TALLY_NAN == 0);' 'return !special || sort_columns(c) <= c->count / 8;'
 mutation column-open $file 'if (c->kinds[p] == column_is_open) *flags |=' 'if (false) *flags |='
-mutation column-node-open $file 'if (c->kinds[c->list[i]] == column_is_open)' 'if (false)'
-mutation column-kept $file 'if (added > 0) c->made = c->kept;' ''
-mutation column-first $file 'take_rows_plainly(c, from_x, from_y, some, stride, added == 0)' 'take_rows_plainly(c, from_x, from_y, some, stride, at == 0)'
+mutation column-node-open $file 'if (c->kinds[c->list[i]] == column_is_open) c->again' 'if (false) c->again'
+mutation column-kept $file 'put_sums_back(c); *added = flush_sums' '*added = flush_sums'
+mutation column-first $file 'return take_rows_plainly(c, from_x, from_y, some, stride, true);' 'return take_rows_plainly(c, from_x, from_y, some, stride, at == 0);'
 mutation column-added $file 'added += some; continue;' 'added = at + some; continue;'
-mutation column-joins $file 'if (!close_columns(c, false)) {' 'if (!close_columns(c, false) && false) {'
-mutation column-left $file 'flags |= reduce_by_levels(kernel, x + p, y + p, rows, stride, some, final, scratch, NULL, to);' ''
+mutation column-joins $file 'if (!close_columns(c, false)) return false;' '(void)close_columns(c, false);'
+mutation column-left $file 'flags |= reduce_by_levels(kernel, a, b, rows, stride, some, final, scratch, NULL, to);' ''
+mutation column-flushed $file '*added, nodes) ? 0 : -1;' '*added, nodes) ? *added : -1;'
+mutation column-no-use $file 'if (added < 0 || (added > 0 && !flush_sums' 'if ((added != 0 && !flush_sums'
+mutation column-again $file 'if (c->again[p])' 'if (c->again[p] && c->kinds[p] == column_is_open)'
+mutation column-finished $file 'if (results && !are_sums) flags |= finish_nodes(kernel, of, some, final, to);' ''
+mutation column-direct $file 'if (direct && added == rows && c->fold == 1) return true;' 'if (direct && added > 0 && c->fold == 1) return true;'
+mutation column-small $file 'tally_add_product(node->products, 2 * TALLY_ORIGIN, c->left.x[i], c->left.y[i]);' '(void)node;' avx512
+mutation column-small-open $file 'c->kinds[p] = column_is_open; c->list[c->listed++] = (int16_t)p; } put_columns' '} put_columns' avx512
+mutation column-small-back $file 'c->left.count = c->left_before;' '' avx512
 file=src/cpu/plain_columns_template.h
 mutation column-masked $file 'if (k >= count) v[k] = -0.0;' 'if (k >= count) v[k] = 0.0;'
 mutation column-begins $file ': k == 0 ? -(wide){0} : (wide){0};' ': (wide){0};'
 mutation column-anchor $file 'p[k] = begins ? (wide){0} + work->anchor[k] :' 'p[k] = begins ? (wide){0} + work->anchor[0] :' avx512
 mutation column-second $file '= two ? load_from(from, y + r * apart, at, all, count) : a;' '= two ? load_from(from, y, at, all, count) : a;' avx512
+mutation column-small-twice $file 'left->count += left->count <= TALLY_LEFT_MOST; a[k] = 0;' 'left->count += left->count <= TALLY_LEFT_MOST;' avx512
+mutation column-small-most src/cpu/plain.c 'return !rounded_since(was) && left->count <= TALLY_LEFT_MOST;' 'return !rounded_since(was);' avx512
 mutation column-rest $file 'rest = rows % fold * width;' 'rest = rows % fold * width / 2;'
 mutation column-no-row $file 'work->sums[k][j] = k == 0 ? -0.0 : 0, work->products[k][j] = work->anchor[k];' 'work->sums[k][j] = 0, work->products[k][j] = work->anchor[k];'
 mutation column-no-anchor $file 'work->sums[k][j] = k == 0 ? -0.0 : 0, work->products[k][j] = work->anchor[k];' 'work->sums[k][j] = k == 0 ? -0.0 : 0, work->products[k][j] = 0;' avx512
 mutation column-lanes $file 'for (int64_t f = 1; f < fold; f++)' 'for (int64_t f = 1; f < fold - (fold > 40); f++)'
 mutation column-not-finite $file '>= (int64_t)0x7ff << 52; return !special;' '> (int64_t)0x7ff << 52; return !special;'
 file=src/cpu/plain.c
-mutation column-rounded $file 'return !rounded_since(was); } bool tally__join_columns_plainly' 'return rounded_since(was) || true; } bool tally__join_columns_plainly'
+mutation column-rounded $file 'return !rounded_since(was) && left->count' 'return (rounded_since(was) || true) && left->count'
 mutation column-join-rounded $file '*special = !finite; return !rounded_since(was);' '*special = !finite; return rounded_since(was) || true;'
 
 group merges "$isas" test_merge

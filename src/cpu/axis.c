@@ -144,9 +144,9 @@ static tally_status take_blocks(job *j, int threads) {
 
 static void choose_chunks(job *j, int threads) {
     int64_t panels = j->outer * j->panels.count;
-    int64_t wanted = (8 * threads + panels - 1) / panels; /* eight tasks for each thread */
+    int64_t wanted = threads == 1 ? 1 : (8 * threads + panels - 1) / panels; /* eight tasks for each thread */
     j->chunk = j->panels.spec->kernel->leaf;
-    while (j->length / j->chunk > wanted) j->chunk *= 2;
+    while (j->length > wanted * j->chunk) j->chunk *= 2;
     j->chunks = j->length == 0 ? 1 : (j->length + j->chunk - 1) / j->chunk;
 }
 
@@ -161,7 +161,8 @@ tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, co
                         .order = order,
                         .places = segments->count * segments->length,
                         .inner = segments->inner,
-                        .longest = segments->length},
+                        .longest = segments->length,
+                        .threads = threads},
              .outer = segments->count,
              .length = segments->length};
     tally_status status;

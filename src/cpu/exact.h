@@ -140,9 +140,11 @@ typedef struct tally__plain {
     bool is_f64, has_sums, has_products;
     bool is_narrow; /* values are bf16, whose squares one sum may hold */
     int term;
+    int32_t fewer; /* so many digits fewer values have than f32 */
     int32_t power;
     int32_t credit; /* below 0: it lately did not hold them */
     double anchor[TALLY_PARTS];
+    double least; /* products of f64 that are smaller may have digits below those of the parts */
 } tally__plain;
 typedef struct tally__plain_made {
     _Alignas(64) tally__plain_sums sums, products;
@@ -161,10 +163,11 @@ tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, cons
                                         int count, tally__plain_made *made);
 
 /* Sums of rows of columns, of a type TALLY_FROM_... (tally__plain_columns), the first ones or added to those that there
- * are; joins the lanes of each column, after which *special says whether some sum is not finite. False: some operation
- * was rounded, or the machine does not tell, and sums are of no use. */
+ * are, but for the products that are `left`; joins the lanes of each column, after which *special says whether some sum
+ * is not finite. False: some operation was rounded, or the machine does not tell, and sums are of no use. */
 bool tally__add_columns_plainly(const tally__plain *plain, int from, const void *x, const void *y, int64_t rows,
-                                int64_t stride, int64_t width, int64_t fold, bool is_first, tally__plain_made *made);
+                                int64_t stride, int64_t width, int64_t fold, bool is_first, tally__plain_made *made,
+                                tally__left_products *left);
 bool tally__join_columns_plainly(const tally__plain *plain, int64_t width, int64_t fold, tally__plain_made *made,
                                  bool *special);
 

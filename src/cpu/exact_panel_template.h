@@ -305,14 +305,14 @@ static void add_copied(const tally__kernel *kernel, panel_t *s, const raw_t *x, 
                        int64_t stride, tally__node *nodes) {
     enum { TOGETHER = TALLY_BYTES == 2 ? 16 : 8 };
     enum { APART = TALLY_BYTES == 2 ? 2 * tile_values + 32 : (int)(sizeof s->x / TOGETHER - 64) / TALLY_BYTES };
-    enum { MOST = TALLY_BYTES == 2 ? 2 * tile_values : APART };
+    enum { MOST = TALLY_BYTES == 2 ? 2 * tile_values : TALLY_BYTES == 4 ? APART / 2 : APART };
     TALLY_T *const a = (void *)s->x, *const b = (void *)s->y;
     union {
         accumulator_t node;
         tally__node head;
     } run;
-    for (int64_t p = 0; p < s->width; p += TOGETHER)
-        for (int64_t at = 0; at < rows; at += MOST) {
+    for (int64_t at = 0; at < rows; at += MOST) /* rows that a cache keeps for all columns */
+        for (int64_t p = 0; p < s->width; p += TOGETHER) {
             const int64_t together = s->width - p < TOGETHER ? s->width - p : TOGETHER;
             const int64_t some = rows - at < MOST ? rows - at : MOST;
             for (int64_t r = 0; r < some; r++) {

@@ -14,8 +14,6 @@ enum {
     plain_lanes = 128,     /* lanes that several rows of fewer columns make */
     plain_rows = 256,      /* rows that are added up before it is asked whether any operation was rounded, */
     plain_least = 1 << 13, /* or as many as have so many values */
-    /* Products of f64 have many digits: of many rows, three sums hardly ever hold them. */
-    plain_products_of_f64 = TALLY_IS_F64 && TALLY_HAS_PRODUCTS,
     plain_from = TALLY_IS_F64                       ? TALLY_FROM_F64
                  : TALLY_BYTES == 4                 ? TALLY_FROM_F32
                  : TALLY_NUMBER == TALLY_NUMBER_f16 ? TALLY_FROM_F16
@@ -27,11 +25,14 @@ enum { column_has_sums, column_is_special, column_is_open };
 typedef struct plain_columns_t {
     tally__plain plain;
     int64_t width, fold, count; /* columns; lanes of each; columns, or lanes of all, that there are sums of */
-    int refusals;               /* one after the other */
+    int refusals, flushes;      /* one after the other */
     int listed;                 /* how many have no sums, as `list` says */
     tally__plain_made made, kept;
+    tally__left_products left;
+    int left_before; /* of them are with what is kept */
     uint8_t kinds[TALLY_PLAIN_MOST];
     int16_t list[TALLY_PLAIN_MOST];
+    bool again[TALLY_PLAIN_MOST]; /* columns that are open, some rows of which may be in nodes */
     double specials[TALLY_PLAIN_MOST];
 } plain_columns_t;
 
@@ -154,6 +155,12 @@ static void add_to_number(int64_t *words, int32_t origin, int term, tally__plain
 }
 static void add_to_nodes(const tally__kernel *kernel, plain_columns_t *c, const raw_t *x, const raw_t *y, int64_t rows,
                          int64_t stride, int64_t added, tally__node *nodes) {
+#if TALLY_HAS_PRODUCTS
+    for (int i = 0; i < c->left.count; i++) {
+        accumulator_t *node = (void *)tally__node_at(kernel, nodes, c->left.lanes[i] % c->width);
+        tally_add_product(node->products, 2 * TALLY_ORIGIN, c->left.x[i], c->left.y[i]);
+    }
+#endif
     for (int64_t j = 0; j < c->count; j++) {
         const int64_t p = j % c->width;
         accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
@@ -181,16 +188,36 @@ static void add_to_nodes(const tally__kernel *kernel, plain_columns_t *c, const 
 
 /* ---- panels ---- */
 
+static void forget_columns(plain_columns_t *c) {
+    c->listed = 0;
+    __builtin_memset(c->kinds, column_has_sums, sizeof c->kinds);
+}
 static void open_columns(plain_columns_t *c, int64_t stride, int64_t width) {
     c->width = width;
     c->fold = stride == width && width < plain_lanes ? plain_lanes / width : 1;
-    c->listed = 0;
-    __builtin_memset(c->kinds, column_has_sums, sizeof c->kinds);
+    c->flushes = 0;
+    __builtin_memset(c->again, false, sizeof c->again);
+    forget_columns(c);
 }
 static bool take_rows_plainly(plain_columns_t *c, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
                               bool is_first) {
     return tally__add_columns_plainly(&c->plain, plain_from, x, TALLY_KERNEL_INPUTS == 2 ? y : x, rows, stride,
-                                      c->width, c->fold, is_first, &c->made);
+                                      c->width, c->fold, is_first, &c->made, &c->left);
+}
+/* What there is is kept, and put back if more of it was of no use. */
+static void copy_sums(tally__plain_made *to, const tally__plain_made *from, int64_t lanes) {
+    const size_t bytes = (size_t)lanes * sizeof(double);
+    for (int k = 0; k < (TALLY_HAS_SUM ? parts_of_sum : 0); k++) __builtin_memcpy(to->sums[k], from->sums[k], bytes);
+    for (int k = 0; k < (TALLY_HAS_PRODUCTS ? parts_of_product : 0); k++)
+        __builtin_memcpy(to->products[k], from->products[k], bytes);
+}
+static void keep_sums(plain_columns_t *c) {
+    copy_sums(&c->kept, &c->made, c->width * c->fold);
+    c->left_before = c->left.count;
+}
+static void put_sums_back(plain_columns_t *c) {
+    copy_sums(&c->made, &c->kept, c->width * c->fold);
+    c->left.count = c->left_before;
 }
 /* Joins the lanes of each column, if it is asked for, and says what is known of each. False: sums are of no use, or of
  * too few. */
@@ -202,14 +229,19 @@ static bool close_columns(plain_columns_t *c, bool joins) {
     return !special || (sort_columns(c) <= c->count / 8 && TALLY_NAN == 0);
 }
 
-/* Results of columns by plain sums. False: they are not exact. */
-static bool reduce_plainly(const tally__kernel *kernel, plain_columns_t *c, const raw_t *x, const raw_t *y,
-                           int64_t rows, int64_t stride, int64_t width, const tally_final *final, void *scratch,
-                           char *results, int *flags) {
+/* Results of columns that all rows were added to. False: they are not exact. */
+static bool results_of_sums(const tally__kernel *kernel, plain_columns_t *c, const raw_t *x, const raw_t *y,
+                            int64_t rows, int64_t stride, const tally_final *final, void *scratch, char *results,
+                            int *flags) {
     panel_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    open_columns(c, stride, width);
-    if (!take_rows_plainly(c, x, y, rows, stride, true) || !close_columns(c, true)) return false;
+    if (!close_columns(c, true)) return false;
+    for (int i = 0; i < c->left.count; i++) {
+        const int64_t p = c->left.lanes[i] % c->width;
+        if (c->kinds[p] != column_has_sums) continue;
+        c->kinds[p] = column_is_open;
+        c->list[c->listed++] = (int16_t)p;
+    }
     put_columns(c, &s->batch, x, y, rows, stride, final, results, bytes);
     for (int i = 0; i < c->listed; i++) {
         const int64_t p = c->list[i];
@@ -219,9 +251,40 @@ static bool reduce_plainly(const tally__kernel *kernel, plain_columns_t *c, cons
     }
     return true;
 }
-/* Nodes of columns: rows that plain sums do not hold go to them by levels. */
-static void nodes_plainly(const tally__kernel *kernel, plain_columns_t *c, const raw_t *x, const raw_t *y, int64_t rows,
-                          int64_t stride, int64_t width, const tally_final *final, void *scratch, tally__node *nodes) {
+/* Adds sums of `added` rows to nodes, and notes the columns that are open. False: they are of no use. */
+static bool flush_sums(const tally__kernel *kernel, plain_columns_t *c, const raw_t *x, const raw_t *y, int64_t rows,
+                       int64_t stride, int64_t added, tally__node *nodes) {
+    forget_columns(c);
+    if (!close_columns(c, false)) return false;
+    add_to_nodes(kernel, c, x, y, rows, stride, added, nodes);
+    for (int i = 0; i < c->listed; i++)
+        if (c->kinds[c->list[i]] == column_is_open) c->again[c->list[i] % c->width] = true;
+    return true;
+}
+/* Adds a block of rows to the sums of `added` others. If these leave no digits for it they go to the nodes first, and
+ * *added is 0, or -1 if nothing is of use. False: the block is not exact. */
+static bool add_block_plainly(const tally__kernel *kernel, plain_columns_t *c, const raw_t *x, const raw_t *y,
+                              int64_t rows, int64_t stride, int64_t at, int64_t some, int64_t *added,
+                              tally__node *nodes) {
+    const raw_t *const from_x = x + at * stride, *const from_y = y + at * stride;
+    if (*added > 0) {
+        keep_sums(c);
+        if (take_rows_plainly(c, from_x, from_y, some, stride, false)) {
+            c->flushes = 0;
+            return true;
+        }
+        put_sums_back(c);
+        *added = flush_sums(kernel, c, x, y, rows, stride, *added, nodes) ? 0 : -1;
+        if (c->flushes++ > 0) c->refusals = 1; /* blocks are hardly ever exact together */
+        if (*added < 0 || c->refusals > 0) return false;
+    }
+    return take_rows_plainly(c, from_x, from_y, some, stride, true);
+}
+/* Nodes of columns: rows that plain sums do not hold go to them by levels. `direct`: where all rows are in sums of one
+ * lane each nothing else is done. Gives whether that is so. */
+static bool nodes_plainly(const tally__kernel *kernel, plain_columns_t *c, const raw_t *x, const raw_t *y, int64_t rows,
+                          int64_t stride, int64_t width, bool direct, const tally_final *final, void *scratch,
+                          tally__node *nodes) {
     panel_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     const int64_t most = plain_rows * width > plain_least ? plain_rows : plain_least / width;
     int64_t added = 0;
@@ -229,36 +292,33 @@ static void nodes_plainly(const tally__kernel *kernel, plain_columns_t *c, const
     const int64_t block = (most + c->fold - 1) / c->fold * c->fold;
     for (int64_t p = 0; p < width; p++) clear_accumulator((void *)tally__node_at(kernel, nodes, p));
     for (int64_t at = 0, some; at < rows; at += some) {
-        const raw_t *const from_x = x + at * stride, *const from_y = y + at * stride;
         some = rows - at < block ? rows - at : block;
         if (c->refusals < 2) {
-            if (added > 0) c->kept = c->made;
-            if (take_rows_plainly(c, from_x, from_y, some, stride, added == 0)) {
+            if (add_block_plainly(kernel, c, x, y, rows, stride, at, some, &added, nodes)) {
                 c->refusals = 0;
                 added += some;
                 continue;
             }
-            if (added > 0) c->made = c->kept;
+            if (added < 0) break;
             if (++c->refusals == 2) some = rows - at;
         }
-        reduce_by_levels(kernel, from_x, from_y, some, stride, width, final, scratch, (void *)s->nodes, NULL);
+        reduce_by_levels(kernel, x + at * stride, y + at * stride, some, stride, width, final, scratch,
+                         (void *)s->nodes, NULL);
         for (int64_t p = 0; p < width; p++)
             join_accumulators((void *)tally__node_at(kernel, nodes, p),
                               (const void *)tally__node_at(kernel, (void *)s->nodes, p));
     }
-    if (added == 0) return;
-    if (!close_columns(c, false)) { /* lanes that are joined need more digits */
+    if (direct && added == rows && c->fold == 1) return true;
+    if (added < 0 || (added > 0 && !flush_sums(kernel, c, x, y, rows, stride, added, nodes))) {
         c->refusals = 2;
         reduce_by_levels(kernel, x, y, rows, stride, width, final, scratch, nodes, NULL);
-        return;
+        return false;
     }
-    add_to_nodes(kernel, c, x, y, rows, stride, added, nodes);
-    for (int i = 0; i < c->listed; i++) {
-        const int64_t p = c->list[i] % width;
-        if (c->kinds[c->list[i]] == column_is_open)
+    for (int64_t p = 0; p < width; p++)
+        if (c->again[p])
             reduce_by_levels(kernel, x + p, y + p, rows, stride, 1, final, scratch, tally__node_at(kernel, nodes, p),
                              NULL);
-    }
+    return false;
 }
 #endif
 /* Rows as internal.h says. */
@@ -274,25 +334,33 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
     const int64_t beside = stride == width ? rows * width : width,
                   looked_at = beside < TALLY_PLAIN_FEW ? beside : TALLY_PLAIN_FEW;
     c.refusals = 0;
-    /* Levels read dense rows of f64 where they lie, too, and need no second try. */
-    const bool are_in_lanes = TALLY_IS_F64 && stride == width && width < plain_lanes;
-    if ((results ? !is_of_parts(final) : plain_products_of_f64) || are_in_lanes || rows == 0 ||
+    /* Levels read dense rows of f64 where they lie, too, and need no second try; of products they are slower, but for
+     * many lanes of few columns, each of which goes to a node by itself. */
+    const bool are_in_lanes =
+        TALLY_IS_F64 && stride == width && width < (TALLY_HAS_PRODUCTS ? plain_lanes / 16 : plain_lanes);
+    if ((results && !is_of_parts(final)) || are_in_lanes || rows == 0 ||
         !plan_plain(&c.plain, x, y, rows > looked_at ? rows : looked_at, true) || c.plain.power != 0)
         c.refusals = 2;
     for (int64_t some; p < width && c.refusals < 2; p += some) {
         some = width - p < plain_width ? width - p : plain_width;
-        if (!results) {
-            nodes_plainly(kernel, &c, x + p, y + p, rows, stride, some, final, scratch,
-                          tally__node_at(kernel, nodes, p));
-            continue;
+        const raw_t *const a = x + p, *const b = y + p;
+        char *const to = results ? (char *)results + p * (int64_t)tally__result_bytes(kernel, final) : NULL;
+        bool are_sums;
+        if (nodes) {
+            tally__node *const of = tally__node_at(kernel, nodes, p);
+            are_sums = nodes_plainly(kernel, &c, a, b, rows, stride, some, results != NULL, final, scratch, of);
+            if (results && !are_sums) flags |= finish_nodes(kernel, of, some, final, to);
+            if (!are_sums) continue;
+        } else {
+            open_columns(&c, stride, some);
+            are_sums = take_rows_plainly(&c, a, b, rows, stride, true);
         }
-        char *const to = (char *)results + p * (int64_t)tally__result_bytes(kernel, final);
-        if (reduce_plainly(kernel, &c, x + p, y + p, rows, stride, some, final, scratch, to, &flags)) {
+        if (are_sums && results_of_sums(kernel, &c, a, b, rows, stride, final, scratch, to, &flags)) {
             c.refusals = 0;
             continue;
         }
         c.refusals++;
-        flags |= reduce_by_levels(kernel, x + p, y + p, rows, stride, some, final, scratch, NULL, to);
+        flags |= reduce_by_levels(kernel, a, b, rows, stride, some, final, scratch, NULL, to);
     }
     if (p == width) return flags;
 #endif

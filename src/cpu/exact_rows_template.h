@@ -19,12 +19,13 @@ static void panel_nodes(const tally__kernel *kernel, panel_t *s, const raw_t *x,
     add_copied(kernel, s, x, y, rows, stride, nodes);
 }
 /* Results of nodes. */
-static int finish_panel(const tally__kernel *kernel, panel_t *s, const tally_final *final, char *results) {
+static int finish_nodes(const tally__kernel *kernel, tally__node *nodes, int64_t width, const tally_final *final,
+                        char *results) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     int flags = 0;
-    for (int64_t p = 0; p < s->width; p++) {
+    for (int64_t p = 0; p < width; p++) {
         char result[TALLY_RESULT_BYTES];
-        flags |= kernel_finish(kernel, tally__node_at(kernel, s->nodes, p), final, result);
+        flags |= kernel_finish(kernel, tally__node_at(kernel, nodes, p), final, result);
         place_in_leaf(results, p, result, bytes);
     }
     return flags;
@@ -38,11 +39,11 @@ static int64_t block_columns(int64_t rows) {
     const int64_t whole = columns < TALLY_COLUMN_LANES ? 8 : TALLY_COLUMN_LANES;
     return columns < 16 ? 0 : columns / whole * whole;
 }
-/* Rows as internal.h says, by levels. Columns that are one block are finalized from their parts; of f64 products such
- * blocks are small, as larger ones would need more levels than there are parts. */
+/* Rows as internal.h says, by levels. Columns of a leaf that are one block are finalized from their parts; of f64
+ * products such blocks are small, as larger ones would need more levels than there are parts. */
 static int reduce_by_levels(const tally__kernel *kernel, const raw_t *vx, const raw_t *vy, int64_t rows, int64_t stride,
                             int64_t width, const tally_final *final, void *scratch, tally__node *nodes, void *results) {
-    const int64_t few = rows > 0 ? block_columns(rows) : 0;
+    const int64_t few = rows > 0 && rows <= TALLY_LEAF_BYTES / TALLY_BYTES ? block_columns(rows) : 0;
     const bool one_block = results && is_of_parts(final) && few > 0;
     panel_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     int flags = 0;
@@ -60,7 +61,7 @@ static int reduce_by_levels(const tally__kernel *kernel, const raw_t *vx, const 
             continue;
         }
         panel_nodes(kernel, s, x, y, rows, stride, results ? (void *)s->nodes : tally__node_at(kernel, nodes, p));
-        if (results) flags |= finish_panel(kernel, s, final, to);
+        if (results) flags |= finish_nodes(kernel, (void *)s->nodes, s->width, final, to);
     }
     return flags;
 }

@@ -103,6 +103,7 @@ static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int6
                             .has_sums = TALLY_HAS_SUM,
                             .has_products = TALLY_HAS_PRODUCTS,
                             .is_narrow = TALLY_NUMBER == TALLY_NUMBER_bf16 && TALLY_KERNEL_INPUTS == 1,
+                            .fewer = spared,
                             .term = TALLY_FIRST_TERM};
     if (n == 0 || (!of_columns && !plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE))))
         return n > 0;

@@ -251,6 +251,7 @@ tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in,
     j.panels.places = g->order != NULL ? g->ends[g->count - 1] : 0;
     j.panels.longest = longest;
     const int team = tally__pool_team(spec->options.threads, work < 1e18 ? (int64_t)work : (int64_t)1e18);
+    j.panels.threads = team;
     tally_status status = reduce_short(&j, work, team);
     tally__release(&spec->allocator, j.buffers);
     tally__release(&spec->allocator, j.begins);

@@ -10,14 +10,26 @@ enum {
     NEAR_BYTES = 96 * 1024,
     COPIES_BYTES = 384 * 1024,
     PIECE_BYTES = 1024,
+    /* Exact columns go together: so many, whatever their nodes take, or so many of one leaf, which has no nodes. */
+    EXACT_COLUMNS = 256,
+    EXACT_BYTES = 4096,
     AHEAD = 8 /* scattered vectors are asked for so many before */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+static bool are_read_in_place(const tally__panels *p) { return p->in->packed && p->order == NULL; }
+
 /* How many results `bytes` suffice for, in whole vectors. */
 static int64_t results_in(int64_t bytes, int64_t each) { return bytes / each / 64 * 64; }
 
+/* `few`: what the cache has room for with nodes. Threads have a panel each, if there are so many columns. */
+static int64_t exact_width(const tally__panels *p, int64_t few) {
+    const int64_t bytes = (int64_t)p->spec->kernel->value_bytes, twice = 2 * EXACT_COLUMNS;
+    if (p->longest > p->spec->kernel->leaf) return few < twice ? EXACT_COLUMNS : few / twice * twice;
+    const int64_t shared = p->inner / p->threads / 64 * 64;
+    return least(EXACT_BYTES / bytes, shared > few ? shared : few);
+}
 void tally__divide_panels(tally__panels *p) {
     const tally__kernel *kernel = p->spec->kernel;
     const int64_t most = p->longest <= TALLY_SMALL_LEAF ? least(TALLY_SMALL_COLUMNS, kernel->lanes) : kernel->lanes;
@@ -27,6 +39,7 @@ void tally__divide_panels(tally__panels *p) {
     const int64_t copied = copies ? least(p->longest, kernel->leaf) * bytes : 0;
     const int64_t each = lanes * (int64_t)kernel->row_bytes + copied + (int64_t)kernel->node_size;
     int64_t width = results_in(CACHE_BYTES, each);
+    if (kernel->rows_most > 0 && are_read_in_place(p)) width = exact_width(p, width);
     if (copies) {
         const int64_t wide = least(results_in(COPIES_BYTES, each), PIECE_BYTES / bytes);
         width = results_in(NEAR_BYTES, each);
@@ -47,8 +60,6 @@ tally__panel tally__panel_at(const tally__panels *p, int64_t begin, int64_t firs
 }
 
 /* ---- scratch ---- */
-
-static bool are_read_in_place(const tally__panels *p) { return p->in->packed && p->order == NULL; }
 
 bool tally__open_workspace(const tally__panels *p, tally__workspace *w) {
     const tally__kernel *kernel = p->spec->kernel;
@@ -169,14 +180,16 @@ int tally__reduce_panel(const tally__panels *p, const tally__workspace *w, const
     const tally__kernel *kernel = p->spec->kernel;
     const char *x, *y;
     int64_t stride;
-    if (n == 0 || n > kernel->leaf) {
+    const bool at_once = n <= kernel->leaf || (are_read_in_place(p) && n <= kernel->rows_most);
+    if (n == 0 || !at_once) {
         const int flags = tally__panel_tree(p, w, panel, 0, n);
         return flags | tally__finish_panel(p, w, panel, w->node);
     }
-    /* one leaf: results are written to the output at once */
+    /* results are written to the output at once */
     const tally__sink *sink = p->sink;
     char *const results = sink->direct ? sink->data + panel->first * sink->stride : w->results;
     reach(p, w, panel, 0, n, &x, &y, &stride);
-    const int flags = kernel->rows(kernel, x, y, n, stride, panel->width, 0, &p->spec->final, w->lanes, NULL, results);
+    const int flags = kernel->rows(kernel, x, y, n, stride, panel->width, 0, &p->spec->final, w->lanes,
+                                   n > kernel->leaf ? w->node : NULL, results);
     return sink->direct ? flags : flags | tally__store(p->spec, sink, panel->first, panel->width, results);
 }

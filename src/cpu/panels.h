@@ -14,7 +14,8 @@ typedef struct tally__panels {
     const int64_t *order; /* the vector at each place; NULL: place i has vector i */
     int64_t places;       /* how many places `order` has */
     int64_t inner;
-    int64_t longest;      /* the most vectors in one call of tally__panel_tree */
+    int64_t longest; /* the most vectors in one call of tally__panel_tree */
+    int threads;
     int64_t width, count; /* results of a panel; number of panels */
     size_t scratch_bytes;
 } tally__panels;

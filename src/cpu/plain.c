@@ -26,7 +26,7 @@ static bool reports_rounding(void) {
 /* Where products are split, by the magnitudes of a few of n, so many of which meet in one sum. False: too far from 1
  * for plain sums, or no machine for them. */
 static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n, int64_t terms) {
-    enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400 };
+    enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400, NEAREST = 40, NEAREST_OF_F32 = 60 };
     const tally__tile some = {.is_f64 = plain->is_f64};
     const int64_t few = n < FEW ? n : FEW;
     double lanes[4] = {0}, magnitude;
@@ -42,19 +42,25 @@ static bool plan_plain_products(tally__plain *plain, const void *x, const void *
     plain->anchor[0] = tally_anchor(high - 53);
     plain->anchor[1] = plain->is_f64 ? tally_anchor(high - 53 - NEXT) : 0;
     plain->anchor[2] = 0;
-    return true;
+    /* From there on the last of 53 digits is one of the second part, and of 106 within 53 digits of the third; or that
+     * of a product of f32 within 53 digits of the second part. */
+    plain->least = tally_power_of_two(high - (plain->is_f64 ? NEAREST : NEAREST_OF_F32 + 2 * plain->fewer));
+    int smaller = 0;
+    for (int64_t i = 0; i < few; i++) {
+        const double product = tally__value_at(&some, x, i) * tally__value_at(&some, y, i);
+        smaller += product != 0 && __builtin_fabs(product) < plain->least;
+    }
+    return smaller < 2; /* one may be chance */
 }
 bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n, int64_t terms) {
-    enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26, SPARED = 16 };
+    enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26 };
     double large[2][TALLY_PLAIN_FEW];
     tally__tile few = {.x = x, .y = y, .n = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW, .is_f64 = plain->is_f64};
-    const int32_t spare =
-        plain->is_f64
-            ? LEAST_HALF
-            : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
+    /* The upper half of f64 ends so far above the last digit, the lower one begins further below the first. */
+    const int32_t spare = plain->is_f64 ? LEAST_HALF : plain->fewer;
     if (plain->has_sums || plain->is_f64 || plain->is_narrow) tally__measure_tile(&few);
     if (plain->is_narrow && !few.x_extent.zeros) /* as if values had as many digits as f32 */
-        plain->is_narrow = 2 * (few.x_extent.high - few.x_extent.unit - SPARED) + LOG2_FEW <= DIGITS;
+        plain->is_narrow = 2 * (few.x_extent.high - few.x_extent.unit - plain->fewer) + LOG2_FEW <= DIGITS;
     plain->power = 0;
     if (tally__is_tiny(&few)) {
         tally__enlarge_tile(&few, large[0], large[1]);
@@ -115,13 +121,16 @@ static bool rounded_since(bool was) {
     return rounded;
 }
 bool tally__add_columns_plainly(const tally__plain *plain, int from, const void *x, const void *y, int64_t rows,
-                                int64_t stride, int64_t width, int64_t fold, bool is_first, tally__plain_made *made) {
+                                int64_t stride, int64_t width, int64_t fold, bool is_first, tally__plain_made *made,
+                                tally__left_products *left) {
     const int term = !plain->has_products ? plain->term : plain->has_sums ? TALLY_TERMS : TALLY_TERM_PRODUCT;
     tally__plain_columns *const add = tally__cpu_tiles()->plain_columns[from][term];
     if (add == NULL || !reports_rounding()) return false;
+    const tally__plain_work work = {is_first ? plain->anchor : NULL, plain->least, made->sums, made->products, left};
+    if (is_first) left->count = 0;
     const bool was = tally__take_inexact();
-    add(x, y, rows, stride, width, fold, is_first ? plain->anchor : NULL, made->sums, made->products);
-    return !rounded_since(was);
+    add(x, y, rows, stride, width, fold, &work);
+    return !rounded_since(was) && left->count <= TALLY_LEFT_MOST;
 }
 bool tally__join_columns_plainly(const tally__plain *plain, int64_t width, int64_t fold, tally__plain_made *made,
                                  bool *special) {

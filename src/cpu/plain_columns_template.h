@@ -26,16 +26,37 @@ TALLY_INLINE TALLY_TARGET wide load_from(const int from, const void *x, int64_t 
     return v;
 }
 
-/* What is added up: a term (none: no sum), and products; of which array; how the first row is known. */
-enum { NO_PLAIN_TERM = -1 };
-typedef struct plain_work {
-    const double *anchor; /* NULL: sums go on */
-    double (*sums)[TALLY_PLAIN_MOST], (*products)[TALLY_PLAIN_MOST];
-} plain_work;
+enum { NO_PLAIN_TERM = -1 }; /* products alone are added up */
+#ifdef TALLY_PLAIN_PRODUCTS
+/* Notes products that are in no sum, and gives a with zeros in their place. */
+static __attribute__((noinline)) TALLY_TARGET wide leave_products(tally__left_products *left, int64_t at, wide a,
+                                                                  wide b, uint32_t which) {
+    for (; which != 0; which &= which - 1) {
+        const int k = __builtin_ctz(which);
+        if (left->count < TALLY_LEFT_MOST) {
+            left->lanes[left->count] = (int16_t)(at + k);
+            left->x[left->count] = a[k];
+            left->y[left->count] = b[k];
+        }
+        left->count += left->count <= TALLY_LEFT_MOST;
+        a[k] = 0;
+    }
+    return a;
+}
+/* Few products have digits that the parts do not hold. (One that is 0 though its factors are not raises the flag.) */
+TALLY_INLINE TALLY_TARGET wide without_small(const tally__plain_work *work, int64_t at, wide a, wide b) {
+    const wide p = (wide)_mm512_mul_round_pd((__m512d)a, (__m512d)b, TALLY_UNSEEN);
+    __mmask8 small = _mm512_cmp_pd_mask(_mm512_abs_pd((__m512d)p), _mm512_set1_pd(work->least), _CMP_LT_OQ);
+    if (__builtin_expect(small == 0, 1)) return a;
+    small = _mm512_mask_cmp_pd_mask(small, (__m512d)p, _mm512_setzero_pd(), _CMP_NEQ_OQ);
+    return small == 0 ? a : leave_products(work->left, at, a, b, small);
+}
+#endif
 /* Adds `rows` rows, `apart` bytes from each other, of the vector at lane `at`. */
 TALLY_INLINE TALLY_TARGET void take_vectors(const int from, const int kind, const int products, const char *x,
                                             const char *y, const int two, const int rows, int64_t apart, int64_t at,
-                                            const int all, int64_t count, const plain_work *work, const int begins) {
+                                            const int all, int64_t count, const tally__plain_work *work,
+                                            const int begins) {
     const int is_f64 = from == TALLY_FROM_F64, parts = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_VALUE),
               product_parts = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_PRODUCT);
     wide s[TALLY_PARTS], p[TALLY_PARTS];
@@ -51,7 +72,11 @@ TALLY_INLINE TALLY_TARGET void take_vectors(const int from, const int kind, cons
         const wide a = load_from(from, x + r * apart, at, all, count),
                    b = two ? load_from(from, y + r * apart, at, all, count) : a;
         if (kind != NO_PLAIN_TERM) take_plainly(s, 1, is_f64, kind, a, a);
-        if (products) take_plainly(p, 1, is_f64, TALLY_TERM_PRODUCT, a, b);
+#ifdef TALLY_PLAIN_PRODUCTS
+        if (products) take_plainly(p, 1, is_f64, TALLY_TERM_PRODUCT, is_f64 ? without_small(work, at, a, b) : a, b);
+#else
+        (void)b;
+#endif
     }
 #pragma GCC unroll 4
     for (int k = 0; k < TALLY_PARTS; k++) {
@@ -62,7 +87,7 @@ TALLY_INLINE TALLY_TARGET void take_vectors(const int from, const int kind, cons
 /* Adds `rows` rows of `lanes` values, and asks for the rows after them. */
 TALLY_INLINE TALLY_TARGET void take_columns(const int from, const int kind, const int products, const char *x,
                                             const char *y, const int two, const int rows, int64_t apart, int64_t lanes,
-                                            const plain_work *work, const int begins) {
+                                            const tally__plain_work *work, const int begins) {
     const int bytes = from == TALLY_FROM_F64 ? 8 : from == TALLY_FROM_F32 ? 4 : 2, line = 64 / bytes;
     const int together = line > WIDTH ? line : WIDTH;
     int64_t j = 0, ahead = rows * apart;
@@ -83,7 +108,7 @@ TALLY_INLINE TALLY_TARGET void take_columns(const int from, const int kind, cons
 }
 TALLY_INLINE TALLY_TARGET void add_columns(const int from, const int kind, const int products, const char *x,
                                            const char *y, const int two, int64_t rows, int64_t stride, int64_t width,
-                                           int64_t fold, const plain_work *work) {
+                                           int64_t fold, const tally__plain_work *work) {
     enum { TOGETHER = 4 };
     const int64_t bytes = from == TALLY_FROM_F64   ? 8
                           : from == TALLY_FROM_F32 ? 4
@@ -109,9 +134,9 @@ TALLY_INLINE TALLY_TARGET void add_columns(const int from, const int kind, const
 }
 #define TALLY_PLAIN_COLUMNS(type, from, name, kind, products)                                                          \
     static TALLY_TARGET void plain_columns_##type##_##name(const void *x, const void *y, int64_t rows, int64_t stride, \
-                                                           int64_t width, int64_t fold, const double *anchor,          \
-                                                           tally__plain_sums sums, tally__plain_sums of_products) {    \
-        const plain_work work = {anchor, sums, of_products};                                                           \
+                                                           int64_t width, int64_t fold,                                \
+                                                           const tally__plain_work *given) {                           \
+        const tally__plain_work work = *given; /* which no store changes */                                            \
         if (products && kind == NO_PLAIN_TERM && x != y)                                                               \
             add_columns(from, kind, products, x, y, 1, rows, stride, width, fold, &work);                              \
         else                                                                                                           \

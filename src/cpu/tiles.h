@@ -170,12 +170,24 @@ static inline double tally__plain_total(tally__plain_sums sums, int parts, int s
 
 /* Types as they lie in memory. */
 enum { TALLY_FROM_F32, TALLY_FROM_F64, TALLY_FROM_F16, TALLY_FROM_BF16, TALLY_FROMS };
+/* Factors of products of f64 that are in no sum, and their lanes. */
+enum { TALLY_LEFT_MOST = 64 };
+typedef struct tally__left_products {
+    int count; /* TALLY_LEFT_MOST + 1: there were more */
+    int16_t lanes[TALLY_LEFT_MOST];
+    double x[TALLY_LEFT_MOST], y[TALLY_LEFT_MOST];
+} tally__left_products;
+/* Where plain sums of columns go. anchor: what those of products begin with; NULL: all are added to those that there
+ * are. Products of f64 below `least` in size are left. */
+typedef struct tally__plain_work {
+    const double *anchor;
+    double least, (*sums)[TALLY_PLAIN_MOST], (*products)[TALLY_PLAIN_MOST];
+    tally__left_products *left;
+} tally__plain_work;
 /* Plain sums of columns side by side, of terms, of products, or of both. Row r begins at x + r * stride values. `fold`
- * rows, which follow one another where that is more than 1, count as one of width * fold <= TALLY_PLAIN_MOST lanes.
- * anchor: what sums of products begin with; NULL: all are added to those that there are. */
+ * rows, which follow one another where that is more than 1, count as one of width * fold <= TALLY_PLAIN_MOST lanes. */
 typedef void tally__plain_columns(const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
-                                  int64_t fold, const double *anchor, tally__plain_sums sums,
-                                  tally__plain_sums products);
+                                  int64_t fold, const tally__plain_work *work);
 
 /* Which result is made of the parts of sums. */
 enum { TALLY_RESULT_SUM, TALLY_RESULT_MEAN, TALLY_RESULT_ROOT, TALLY_RESULT_SPREAD, TALLY_RESULT_SPREAD_ROOT };
