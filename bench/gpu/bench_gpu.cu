@@ -1,18 +1,17 @@
 // The benchmark of Tally on one GPU: the plain read, CUB, and Tally exact and fast, over the same bytes in turn.
 // JSON lines go to --out, progress to stderr. Exit status 1: some result of Tally had other bits than the CPU's, or
 // failed.
-#include <cub/version.cuh>
 #include <cuda_profiler_api.h>
 
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <memory>
 
 #include "bench_gpu.h"
 #include "cases.cuh"
 #include "data.cuh"
 #include "plain_read.cuh"
+#include "records.cuh"
 #include "tally_contender.cuh"
 #include "timing.cuh"
 
@@ -73,44 +72,6 @@ struct Arguments {
         return ("," + contenders + ",").find("," + std::string(contender) + ",") != std::string::npos;
     }
 };
-
-std::string quoted(const std::string &text) {
-    std::string out = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\') {
-            out += '\\';
-        }
-        out += static_cast<unsigned char>(c) < 32 ? ' ' : c;
-    }
-    return out + "\"";
-}
-
-std::string format(const char *how, double x) {
-    char text[64];
-    std::snprintf(text, sizeof text, how, x);
-    return text;
-}
-
-std::string title(const Case &c) {
-    const char *units[] = {"B", "KiB", "MiB", "GiB"};
-    int unit = 0;
-    int64_t size = c.bytes;
-    for (; size >= 1024 && unit < 3; unit++) {
-        size /= 1024;
-    }
-    return c.section + " " + c.op + " " + c.type + " " + c.data + " " + std::to_string(size) + " " + units[unit] +
-           (c.graph ? " graph" : " stream");
-}
-
-std::string hex(const char *bytes, size_t count) {
-    std::string out;
-    for (size_t k = 0; k < count; k++) {
-        char two[3];
-        std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(static_cast<unsigned char>(bytes[k])));
-        out += two;
-    }
-    return out;
-}
 
 double as_double(const std::string &type, const char *bytes) {
     double value = NAN;
@@ -183,7 +144,7 @@ class Bench {
         CHECK(cudaMalloc(&results_, 64 * OUT_BYTES));
         CHECK(cudaMalloc(&temp_, temp_bytes_));
         contexts_.reset(new TallyContexts(device_, stream_));
-        about();
+        line(about_line(device_, arguments.commit, arguments.rounds, arguments.seconds, arguments.command));
     }
     ~Bench() {
         contexts_.reset();
@@ -196,28 +157,6 @@ class Bench {
     void line(const std::string &text) {
         std::fprintf(out_, "%s\n", text.c_str());
         std::fflush(out_);
-    }
-
-    void about() {
-        cudaDeviceProp device;
-        int driver = 0, runtime = 0, clock = 0;
-        CHECK(cudaGetDeviceProperties(&device, device_));
-        CHECK(cudaDriverGetVersion(&driver));
-        CHECK(cudaRuntimeGetVersion(&runtime));
-        CHECK(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device_));
-        char date[32];
-        std::time_t seconds = std::time(nullptr);
-        std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
-        line("{\"about\": {\"gpu\": " + quoted(device.name) + ", \"sms\": " + std::to_string(sms_) +
-             ", \"l2_bytes\": " + std::to_string(l2_) + ", \"memory_bytes\": " + std::to_string(device.totalGlobalMem) +
-             ", \"max_clock_khz\": " + std::to_string(clock) + ", \"capability\": \"" + std::to_string(device.major) +
-             "." + std::to_string(device.minor) + "\", \"driver\": " + std::to_string(driver) +
-             ", \"runtime\": " + std::to_string(runtime) + ", \"cub\": " + std::to_string(CUB_VERSION) +
-             ", \"tally\": " + quoted(tally_version()) + ", \"commit\": " + quoted(arguments_.commit) +
-             ", \"cpu_isa\": " + quoted(tally_cpu_isa()) + ", \"cpu_threads\": " + std::to_string(tally_cpu_threads()) +
-             ", \"rounds\": " + std::to_string(arguments_.rounds) +
-             ", \"seconds\": " + format("%g", arguments_.seconds) + ", \"command\": " + quoted(arguments_.command) +
-             ", \"date\": \"" + date + "\"}}");
     }
 
     Windows windows_of(const Case &c) const {
@@ -330,39 +269,6 @@ class Bench {
         return close ? "" : "CUB gives " + format("%.17g", is) + ", Tally " + format("%.17g", should);
     }
 
-    void record(const Case &c, const Entrant &e, const Windows &windows, const std::string &warning) {
-        Problem p(c);
-        std::string text =
-            "{\"section\": " + quoted(c.section) + ", \"op\": " + quoted(c.op) + ", \"type\": " + quoted(c.type) +
-            ", \"data\": " + quoted(c.data) + ", \"count\": " + std::to_string(p.count(c.bytes)) + ", \"mode\": \"" +
-            (c.graph ? "graph" : "stream") + "\", \"where\": \"" + (c.bytes * 4 <= l2_ ? "L2" : "memory") +
-            "\", \"contender\": " + quoted(e.contender->name) + ", \"via\": " + quoted(e.contender->via) +
-            ", \"bytes\": " + std::to_string(c.bytes) + ", \"windows\": " + std::to_string(windows.count);
-        if (!e.seconds.empty() && e.error.empty()) {
-            std::vector<double> sorted = e.seconds;
-            std::sort(sorted.begin(), sorted.end());
-            double seconds = median(sorted);
-            text += ", \"seconds\": " + format("%.6g", seconds) + ", \"least\": " + format("%.6g", sorted.front()) +
-                    ", \"lower\": " + format("%.6g", sorted[sorted.size() / 4]) +
-                    ", \"upper\": " + format("%.6g", sorted[sorted.size() * 3 / 4]) +
-                    ", \"repeats\": " + std::to_string(sorted.size()) + ", \"calls\": " + std::to_string(e.calls) +
-                    ", \"gb_per_s\": " + format("%.6g", static_cast<double>(c.bytes) / seconds * 1e-9);
-            if (!e.shares.empty()) {
-                text += ", \"of_plain\": " + format("%.5g", median(e.shares));
-            }
-            text += ", \"first_call\": " + format("%.4g", e.first);
-        } else {
-            text += ", \"error\": " + quoted(e.error.empty() ? "not timed" : e.error);
-        }
-        if (!e.capture.empty()) {
-            text += ", \"capture\": " + quoted(e.capture);
-        }
-        if (!warning.empty()) {
-            text += ", \"warning\": " + quoted(warning);
-        }
-        line(text + "}");
-    }
-
     void measure(const Case &c) {
         Windows windows = windows_of(c);
         provide(c, windows);
@@ -419,7 +325,7 @@ class Bench {
             if (dynamic_cast<Tally *>(e.contender) && e.error.empty() && warnings[k].empty() && !arguments_.once) {
                 warnings[k] = repeats(e, windows);
             }
-            record(c, e, windows, warnings[k]);
+            line(record_line(c, e, windows, warnings[k], l2_));
             said += said.empty() ? "" : ", ";
             said += e.contender->name;
             if (!e.error.empty()) {
