@@ -27,7 +27,7 @@ if ! grep -q '^TALLY_ISAS:.*avx512' "$build/CMakeCache.txt" && [ "$(uname -m)" =
 fi
 spared=$(sed -n 's/^TALLY_SPARED_ISAS:[A-Z]*=//p' "$build/CMakeCache.txt")
 if [ -n "$spared" ] && ! grep -q '^TALLY_SPARED:[A-Z]*=$' "$build/CMakeCache.txt"; then
-    skip shipped "of most operators kernels for ${spared//;/, } are spared (tools/isas.sh): no use for them here"
+    skip shipped "kernels of most operators, and most sizes of tests, for ${spared//;/, } are spared (tools/isas.sh)"
 fi
 skip jit "tools/jobs.sh gpu compiles GPU kernels by NVRTC"
 skip course "tools/jobs.sh course opens its page in a browser, and compiles its kernels as plain CUDA"
