@@ -36,6 +36,18 @@ def spread(x, step):
     return view
 
 
+@pytest.mark.parametrize("type_name", order.SIZES)
+def test_decode_all(type_name):
+    """numpy reads floats as docs/order.md has them, and many integers are read as one is."""
+    raws = order.bits(data.some_values(type_name, 1000, 0, data.generator("decode", type_name)))
+    shift = 8 * max(order.SIZES[type_name] - 2, 0)  # from end to end: both signs, subnormals, NaNs
+    raws += [raw << shift for raw in range(0, 1 << 8 * min(order.SIZES[type_name], 2), 61)]
+    for raw, many in zip(raws, order.decode_all(type_name, raws), strict=True):
+        one = order.decode(type_name, raw)
+        assert type(one) is type(many) and (one != one and many != many or one == many), raw
+        assert one != one or np.signbit(one) == np.signbit(many), raw
+
+
 def lengths_of(type_name):
     leaf = data.leaf_length(type_name)
     return [1, 0, 2, 7, 0, 8, 9, 64, 65, leaf // 8, leaf // 8 + 1, leaf - 1, leaf, leaf + 1, 3 * leaf + 5, 3, 0, 0]
