@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sweep] [sanitizer]
-# [sums-sanitizer] [gallery-sanitizer] [bench] [merge-bench] [matrix] [cpu-bench] [python] [python-bench] [mpi] [nccl]: what needs a
-# GPU, on a machine that has one; by default all of it but the last two sanitizers, the matrix, cpu-bench (of the machine's
-# CPU, eight minutes), Python's, mpi and nccl, which needs two. mpi is with the machine's Open MPI, or with OMPI=FOLDER,
-# where one is installed that is built --with-cuda.
-# sweep is part of gallery. sums-sanitizer: random segments of the operators and types SUMS, in few minutes. TOOLS: those of compute-sanitizer that run, if not all four. LOG2=31: big in 40 GB, past
-# 2^31 values in place of 2^32. MERGES: options of bench/gpu/merge.cu; SHAPES: of TALLY_MERGE_SHAPE, one run each.
+# [sums-sanitizer] [gallery-sanitizer] [bench] [merge-bench] [matrix] [cpu-bench] [python] [python-bench] [mpi] [nccl]:
+# what needs a GPU, on a machine that has one; by default all of it but the last two sanitizers, the matrix, cpu-bench
+# (of the machine's CPU, eight minutes), Python's, mpi and nccl, which needs two. mpi is with the machine's Open MPI, or
+# with OMPI=FOLDER, where one is installed that is built --with-cuda.
+# sweep is part of gallery. sums-sanitizer: random segments of the operators and types SUMS, in few minutes. TOOLS:
+# those of compute-sanitizer that run, if not all four. LOG2=31: big in 40 GB, past 2^31 values in place of 2^32.
+# MERGES: options of bench/gpu/merge.cu; SHAPES: of TALLY_MERGE_SHAPE, one run each.
 # Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka.
 # Results go to $OUT, or build/gpu.
 set -u

@@ -308,7 +308,7 @@ mutation always-around $file 'rounded.sure = rounded.value == (double)(float)(q 
 mutation spread-is-sure $file 'rounded.sure = exact | (rounded.value == r + (c + slack));' 'rounded.sure = 1;'
 mutation zero-is-sure $file 'q.sure = p.high != 0;' 'q.sure = 1;'
 mutation ties-are-exact $file '(error == 0) & (back.high == rest.high) & (back.low == 0) & (rest.low == 0)' '(error == 0) & (back.high == rest.high)'
-mutation nothing-deviates $file 'some & whole & (a.high == b.high) & (a.low == b.low)' 'some & (a.high == b.high)'
+mutation nothing-deviates $file 'some & whole & (squares.low == 0) & (a.high == b.high) & (a.low == b.low)' 'some & (a.high == b.high)'
 
 file=src/cpu/batch_template.h
 mutation batch-mask $file '{-1, -1, -1, -1, -1, -1, -1, -1};' '{-1, -1, -1, -1, -1, -1, -1, 0};'
