@@ -105,9 +105,9 @@ sums_sanitizer() { # all tools at once, as the kernels are few; these are compil
         for sum in $sums; do
             local options=(test_gpu_mixes --problems "${PROBLEMS:-20}" --op "${sum%:*}" --type "${sum#*:}")
             if [ "$tool" = none ]; then
-                begin_part "$tool-$sum" timeout 200 "build/dev/${options[0]}" --cuda "${options[@]:1}"
+                begin_part "$tool-${sum/:/-}" timeout 200 "build/dev/${options[0]}" --cuda "${options[@]:1}"
             else
-                begin_part "$tool-$sum" sanitize "$tool" "${options[@]}"
+                begin_part "$tool-${sum/:/-}" sanitize "$tool" "${options[@]}"
             fi
         done
         [ "$tool" != none ] || end_parts

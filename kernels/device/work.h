@@ -211,7 +211,7 @@ typedef struct tally_segments_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
     int64_t length, inner; /* for rows: how many values, and the distance between them; otherwise 0 */
-    int32_t digits;        /* significant digits of exact sums or means that lie side by side; otherwise 0 */
+    int32_t digits;        /* significant digits of exact sums, means or norm1 that lie side by side; else 0 */
     char *nodes;           /* scratch: nodes of leaves, or of tiles */
     uint32_t *arrivals;    /* scratch: counters, 0 before the launch */
     tally_results out;     /* out.flags is never NULL */

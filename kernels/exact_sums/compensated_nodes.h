@@ -225,34 +225,32 @@ TALLY_FN double mean_of_two(double a, double b) {
     const double sum = a + b;
     return TALLY_IS_F64 && !tally_is_finite(sum) ? a * 0.5 + b * 0.5 : sum * 0.5;
 }
-/* A sum or a mean of one or two values takes no proof: it is rounded once. */
+/* A sum, a mean or norm1 of one or two values takes no proof: it is rounded once. */
 TALLY_FN int32_t put_plain_few(void *place, const TALLY_T *x, int32_t n, int32_t is_mean) {
-    TALLY_PLAIN result = n > 0 ? (TALLY_PLAIN)value_of(x[0]) : is_mean ? (TALLY_PLAIN)tally_nan_f64() : 0;
+    TALLY_PLAIN result = n > 0 ? (TALLY_PLAIN)term_of(x[0]) : is_mean ? (TALLY_PLAIN)tally_nan_f64() : 0;
     if (n > 1) {
-        const TALLY_PLAIN second = (TALLY_PLAIN)value_of(x[1]);
+        const TALLY_PLAIN second = (TALLY_PLAIN)term_of(x[1]);
         result = is_mean ? (TALLY_PLAIN)mean_of_two((double)result, (double)second) : result + second;
     }
     *(TALLY_PLAIN *)place = TALLY_CLEAN(result);
     return n == 0 ? TALLY_FLAG_EMPTY : 0;
 }
-/* Sums of 2-byte floats have few bits, so that their means are hardly ever ties of f32. Means of f32 are: one lane that
- * has a tie makes its warp wait. Measured. */
-enum { are_means_put = TALLY_BYTES == 2 };
-/* The mean of n values as f32, if a quotient of f64 tells: it is no tie of f32, nor subnormal. */
-TALLY_FN int32_t is_mean_put(void *place, double sum, int64_t n) {
-    enum { below = 0x1fffffff, tie = 0x10000000, smallest = (1023 - 126) << 20 };
-    const double mean = sum / (double)n;
-    *(TALLY_PLAIN *)place = (TALLY_PLAIN)mean;
-    return ((uint32_t)tally_bits_f64(mean) & below) != tie &&
-           ((tally_high_word(mean) & 0x7fffffff) >= smallest || sum == 0);
+/* sum / n, which is rounded once: to f64 to odd first, as tally_to_odd needs but the sign of what a quotient lacks. */
+TALLY_FN TALLY_PLAIN mean_of_sum(double sum, int64_t n) {
+    const double divisor = (double)n, quotient = sum / divisor;
+    const tally_pair mean = {quotient, __builtin_fma(-quotient, divisor, sum)};
+    return (TALLY_PLAIN)tally_to_odd(mean);
 }
-/* A sum that one addition rounds once, or a mean that a quotient does. */
+/* Whether the result takes one addition, or of narrow floats one division. */
 TALLY_FN int32_t is_put_plainly(int32_t digits, void *place, const node_t *node, int32_t is_mean) {
     const double first = node->sum.sum;
-    if (!is_plain(digits) || (is_mean && !are_means_put) || node->n == 0 || node->sum.lost != 0 ||
+    if (!is_plain(digits) || (is_mean && TALLY_IS_F64) || node->n == 0 || node->sum.lost != 0 ||
         !tally_is_finite(first) || (!TALLY_IS_F64 && node->sum.rest != 0))
         return 0;
-    if (is_mean) return is_mean_put(place, first, node->n);
+    if (is_mean) {
+        *(TALLY_PLAIN *)place = mean_of_sum(first, node->n);
+        return 1;
+    }
     *(TALLY_PLAIN *)place = (TALLY_PLAIN)(node->sum.rest == 0 ? first : first + node->sum.rest); /* -0 stays -0 */
     return 1;
 }

@@ -227,7 +227,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     const size_t bytes = c->spec->result_bytes;
     partition->are_packed =
         j->work.out.result_stride == (int64_t)bytes && (uintptr_t)j->work.out.result % (bytes & -bytes) == 0;
-    const bool is_sum = c->spec->op == TALLY_SUM || c->spec->op == TALLY_MEAN;
+    const bool is_sum = c->spec->op == TALLY_SUM || c->spec->op == TALLY_MEAN || c->spec->op == TALLY_NORM1;
     j->work.digits = c->spec->exact && is_sum && partition->are_packed ? c->spec->final.format.digits : 0;
     place_again(j, begins_with_segments(j) ? PLACE(again) : partition->boundaries);
 #undef PLACE
