@@ -623,6 +623,7 @@
 #define parts_t TALLY_N(parts_t)
 #define parts_together TALLY_N(parts_together)
 #define pass_lengths TALLY_N(pass_lengths)
+#define pays_by_values TALLY_N(pays_by_values)
 #define phase_of TALLY_N(phase_of)
 #define place_found TALLY_N(place_found)
 #define place_four TALLY_N(place_four)

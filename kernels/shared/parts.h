@@ -105,6 +105,20 @@ TALLY_FN void fold_alone(folded_t *folded, const parts_t *parts, int32_t before,
     }
     if (behind != 0 && count >= 0) put_part(folded, parts, last, bits_between(0, behind), 1);
 }
+/* Folds n values by one lane, one after another. Lanes begin at different ones, as above. */
+TALLY_FN void fold_values(folded_t *folded, const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t look) {
+    int32_t i = tally_lane() * n / TALLY_WARP;
+    TALLY_UNROLL_PARTS
+    for (int32_t k = 0; k < n; k++) {
+        put_value(folded, x[i], TALLY_KERNEL_INPUTS == 1 ? x[i] : y[i], look);
+        i = i + 1 == n ? 0 : i + 1;
+    }
+}
+/* Where a value costs much, those of others in the first and the last part do, too: lanes wait for them. Types of 2
+ * bytes lost by it. Measured. */
+TALLY_FN int32_t pays_by_values(int32_t before, int32_t n) {
+    return TALLY_IS_COMPENSATED && TALLY_BYTES >= 4 && tally_any((before | (before + n) % TALLY_PART) != 0);
+}
 /* Combines what `lanes` lanes have. Each of them gets the result. */
 TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
     TALLY_ROLLED
@@ -125,7 +139,9 @@ TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, const TALLY_T *y, i
                          const int32_t look) {
     const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES);
     const parts_t parts = {(const char *)(x - before), y - before, look};
-    if (lanes == 1)
+    if (lanes == 1 && pays_by_values(before, n))
+        fold_values(folded, x, y, n, look);
+    else if (lanes == 1)
         fold_alone(folded, &parts, before, n);
     else {
         fold_share(folded, &parts, before, n, lanes);
