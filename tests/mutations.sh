@@ -319,8 +319,8 @@ mutation mean-of-nothing src/cpu/results_template.h 'TALLY_MOST(nan, 1, rounded.
 mutation batch-padding $file 'batch->places[s] = offsets[count] - offsets[0];' 'batch->places[s] = 0;'
 
 file=src/cpu/plain_template.h
-mutation plain-rounded src/cpu/plain.c ': rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;' ': TALLY_PLAIN_EXACT;'
-mutation plain-specials src/cpu/plain.c 'return !finite ? TALLY_PLAIN_INFINITE : rounded' 'return rounded'
+mutation plain-rounded src/cpu/plain.c 'return rounded ? TALLY_PLAIN_ROUNDED : finite == TALLY_FINITE' 'return finite == TALLY_FINITE'
+mutation plain-specials src/cpu/plain.c 'if (finite == TALLY_NOT_FINITE) return TALLY_PLAIN_INFINITE;' ''
 mutation plain-narrow src/cpu/plain.c 'memset(made->products[1], 0, (size_t)count * sizeof made->products[1][0]);' ''
 mutation plain-narrow-rounded src/cpu/plain.c 'if (narrow && rounded) {' 'if (narrow && (rounded = false)) {'
 mutation plain-flag-lost src/cpu/plain.c 'if (was || rounded) tally__raise_inexact();' ''
@@ -359,6 +359,11 @@ mutation enlarged-keys src/cpu/exact_plain_template.h 'plain->power == 0 ? (cons
 mutation shrunk src/cpu/results_template.h 'size - by > fraction ?' 'size - by > 2 * fraction ?'
 mutation unscaled-ties src/cpu/results_template.h 'doubt = (scaled <= 0) & tie' 'doubt = (scaled > 0) & tie'
 mutation unscaled-signs src/cpu/results_template.h 'away = (wide)((units)rest ^ sign)' 'away = rest'
+mutation plain-apart-f64 src/cpu/exact_plain_template.h '&& is_certain(TALLY_HAS_SUM ? sum : of_products);' ';' avx512
+mutation plain-apart-skips src/cpu/exact_plain_template.h '= TALLY_NAN == 0 && is_certain(' '= is_certain(' avx512
+mutation plain-apart-spread src/cpu/exact_plain_template.h '= TALLY_HAS_SPREAD ? tally_nan_f64() : TALLY_HAS_SUM ? sum : of_products;' '= TALLY_HAS_SUM ? sum : of_products;' avx512
+mutation plain-apart-rows src/cpu/plain_template.h 'return are_finite(sums, count) ? TALLY_FINITE : apart ?' 'return are_finite(sums, count) ? TALLY_FINITE : count > 1 ?'
+mutation plain-apart-made src/cpu/exact_plain_template.h 'if (outcome == TALLY_PLAIN_EXACT_APART) list_special_sums(&special_sums, &made, count);' ''
 mutation plain-run-of-zeros src/cpu/exact_runs_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_batch(&batch, offsets + s, some)' 'begin_batch(&batch, offsets, some)'
 mutation spread-of-empties src/cpu/index_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
@@ -425,7 +430,7 @@ mutation axis-blocks $file 'block + r % j->panels.inner;' 'block + r % (j->panel
 group columns "$isas" "test_columns --quick" test_columns
 file=src/cpu/exact_plain_rows_template.h
 mutation column-infinite $file '& (uint64_t)INT64_MAX) + ((uint64_t)1 << 52);' '& (uint64_t)INT64_MAX) + ((uint64_t)1 << 51);'
-mutation column-certain $file 'const bool is_certain = !TALLY_IS_F64 ||' 'const bool is_certain = true ||'
+mutation column-certain $file 'c->kinds[p] = is_certain(special) ?' 'c->kinds[p] = true ?'
 mutation column-nan-spread $file 'c->specials[p] = TALLY_HAS_SPREAD ? tally_nan_f64() : special;' 'c->specials[p] = special;' avx512
 mutation column-unsure $file 'if (batch->sure[i] || c->kinds[first + i] != column_has_sums) continue;' 'continue;' avx512
 mutation column-lengths $file 'batch->lengths[i] = i < batch->count ? (int32_t)rows : 0;' 'batch->lengths[i] = (int32_t)rows - (i > 8);'

@@ -158,7 +158,12 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
 /* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BATCH_VALUES values in all, or of one, the first of which
  * begins at x (and y), in TALLY_PLAIN_PARTS, where all of these are exact. Otherwise some operation was rounded or the
  * machine does not tell, or some sum is not finite, as where a value is infinite or NaN. */
-typedef enum tally__plain_outcome { TALLY_PLAIN_ROUNDED, TALLY_PLAIN_INFINITE, TALLY_PLAIN_EXACT } tally__plain_outcome;
+typedef enum tally__plain_outcome {
+    TALLY_PLAIN_ROUNDED,
+    TALLY_PLAIN_INFINITE,
+    TALLY_PLAIN_EXACT,
+    TALLY_PLAIN_EXACT_APART /* but for segments whose sums are not finite, or nearly so */
+} tally__plain_outcome;
 tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made);
 

@@ -36,7 +36,6 @@ typedef struct plain_columns_t {
     double specials[TALLY_PLAIN_MOST];
 } plain_columns_t;
 
-TALLY_FN bool is_infinite_or_nan(double x) { return !(x - x == 0); }
 /* Whether some of n sums are not finite: then the exponent, a bit more, has the uppermost bit. */
 TALLY_FN bool any_is_special(const double *sums, int n) {
     uint64_t special = 0;
@@ -44,16 +43,13 @@ TALLY_FN bool any_is_special(const double *sums, int n) {
         special |= ((uint64_t)tally_bits_f64(sums[k]) & (uint64_t)INT64_MAX) + ((uint64_t)1 << 52);
     return special >> 63 != 0;
 }
-/* Says what is known of a column whose sums may not be finite, and makes zeros of them then. Of f64 some products
- * overflow unseen, and what a value leaves that is infinite is a NaN. */
+/* Says what is known of a column whose sums may not be finite, and makes zeros of them then. */
 static void note_sums(plain_columns_t *c, int64_t p) {
     const double sum = TALLY_HAS_SUM ? c->made.sums[0][p] : 0,
                  of_products = TALLY_HAS_PRODUCTS ? c->made.products[0][p] : 0,
                  special = TALLY_HAS_SUM ? sum : of_products;
     if (!is_infinite_or_nan(sum) && !is_infinite_or_nan(of_products)) return;
-    const bool is_certain = !TALLY_IS_F64 || (special != special && TALLY_KERNEL_INPUTS == 1) ||
-                            (TALLY_HAS_SPREAD && is_infinite_or_nan(special));
-    c->kinds[p] = is_certain ? column_is_special : column_is_open;
+    c->kinds[p] = is_certain(special) ? column_is_special : column_is_open;
     c->list[c->listed++] = (int16_t)p;
     c->specials[p] = TALLY_HAS_SPREAD ? tally_nan_f64() : special;
     for (int k = 0; k < TALLY_PARTS; k++) c->made.sums[k][p] = c->made.products[k][p] = 0;

@@ -55,6 +55,47 @@ static void finalize_plain(const tally__kernel *kernel, const tally__plain *plai
         finish_batch(kernel, x + at, y + at, a + at, b + at, &batch, final, to, empty);
     }
 }
+TALLY_FN bool is_infinite_or_nan(double x) { return !(x - x == 0); }
+/* Whether an infinite or NaN sum is what the values add up to. Of f64 some products overflow unseen, and of a NaN the
+ * upper half may be infinite. */
+TALLY_FN bool is_certain(double special) {
+    return !TALLY_IS_F64 || (special != special && TALLY_KERNEL_INPUTS == 1) ||
+           (TALLY_HAS_SPREAD && is_infinite_or_nan(special));
+}
+/* Segments whose sums are not finite, and what they add up to. */
+typedef struct special_sums_t {
+    int count;
+    int16_t segments[TALLY_PLAIN_MOST];
+    bool certain[TALLY_PLAIN_MOST];
+    double sums[TALLY_PLAIN_MOST];
+} special_sums_t;
+/* Lists them, and gives them other sums that are finished with the rest. */
+static void list_special_sums(special_sums_t *special, tally__plain_made *made, int count) {
+    for (int s = 0; s < count; s++) {
+        const double sum = TALLY_HAS_SUM ? made->sums[0][s] : 0,
+                     of_products = TALLY_HAS_PRODUCTS ? made->products[0][s] : 0;
+        if (__builtin_fabs(sum) < 0x1p1000 && __builtin_fabs(of_products) < 0x1p1000) continue;
+        special->segments[special->count] = (int16_t)s;
+        special->certain[special->count] = TALLY_NAN == 0 && is_certain(TALLY_HAS_SUM ? sum : of_products);
+        special->sums[special->count++] = TALLY_HAS_SPREAD ? tally_nan_f64() : TALLY_HAS_SUM ? sum : of_products;
+        for (int k = 0; k < TALLY_PARTS; k++) made->sums[k][s] = made->products[k][s] = k == 0;
+    }
+}
+/* Their results. */
+static void redo_special_sums(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const int64_t *offsets,
+                              const special_sums_t *special, const tally_final *final, char *results, bool *empty) {
+    const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
+    for (int k = 0; k < special->count; k++) {
+        const int s = special->segments[k];
+        const int64_t from = offsets[s] - offsets[0], n = offsets[s + 1] - offsets[s];
+        char result[TALLY_RESULT_BYTES];
+        if (special->certain[k] && !TALLY_HAS_KEYS)
+            tally_put(result, special->sums[k], final->format);
+        else
+            *empty |= reduce_run(kernel, x + from, y + from, n, final, result);
+        place_in_leaf(results, s, result, bytes);
+    }
+}
 /* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum
  * alone. `special`: whether there were infinities or NaNs in the segments before, and whether there are in these. */
 static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const raw_t *x, const raw_t *y,
@@ -89,7 +130,10 @@ static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const
         *special = finite.specials > 0;
         outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);
     }
-    if (outcome != TALLY_PLAIN_EXACT) return false;
+    if (outcome != TALLY_PLAIN_EXACT && outcome != TALLY_PLAIN_EXACT_APART) return false;
+    special_sums_t special_sums;
+    special_sums.count = 0;
+    if (outcome == TALLY_PLAIN_EXACT_APART) list_special_sums(&special_sums, &made, count);
 #if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
     const bool is_f64 = final->format.digits == 53;
     if (!final->mean && !final->root && (plain->power == 0 || (TALLY_HAS_SUM && is_f64))) {
@@ -102,6 +146,7 @@ static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const
 #endif
         finalize_plain(kernel, plain, x, y, a, b, &made, offsets, count, final, results, empty);
     redo_specials(kernel, x, y, &finite, offsets, count, final, results, empty);
+    redo_special_sums(kernel, x, y, offsets, &special_sums, final, results, empty);
     return true;
 }
 

@@ -74,10 +74,9 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
     }
     return !plain->has_products || plan_plain_products(plain, few.x, few.y, n, terms);
 }
-/* The sums that are asked for; `narrow`: squares in one sum, as the first of two parts. Gives whether all are finite.
- */
-static bool sum_terms(const tally__plain *plain, bool narrow, const void *x, const void *y, const int64_t *offsets,
-                      int count, tally__plain_made *made) {
+/* The sums that are asked for; `narrow`: squares in one sum, as the first of two parts. */
+static tally__finite sum_terms(const tally__plain *plain, bool narrow, const void *x, const void *y,
+                               const int64_t *offsets, int count, tally__plain_made *made) {
     const tally__tiles *tiles = tally__cpu_tiles();
     tally__plain_sum *const *const of = tiles->plain[plain->is_f64];
     if (plain->has_sums && plain->has_products && count == 1)
@@ -85,19 +84,21 @@ static bool sum_terms(const tally__plain *plain, bool narrow, const void *x, con
     if (plain->has_sums && plain->has_products && tiles->plain_equal[plain->is_f64] != NULL) {
         const int finite =
             tiles->plain_equal[plain->is_f64](x, offsets, count, narrow, plain->anchor, made->sums, made->products);
-        if (finite >= 0) return finite;
+        if (finite >= 0) return finite ? TALLY_FINITE : TALLY_NOT_FINITE_APART;
     }
-    if (plain->has_sums && !of[plain->term](x, x, offsets, count, plain->anchor, made->sums)) return false;
-    if (!plain->has_products) return true;
-    if (!narrow) return of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);
-    memset(made->products[1], 0, (size_t)count * sizeof made->products[1][0]);
-    return tiles->plain_squares(x, x, offsets, count, plain->anchor, made->products);
+    tally__finite finite = TALLY_FINITE;
+    if (plain->has_sums) finite = of[plain->term](x, x, offsets, count, plain->anchor, made->sums);
+    if (finite == TALLY_NOT_FINITE || !plain->has_products) return finite;
+    if (narrow) memset(made->products[1], 0, (size_t)count * sizeof made->products[1][0]);
+    tally__plain_sum *const squares = narrow ? tiles->plain_squares : of[TALLY_TERM_PRODUCT];
+    return squares(x, narrow ? x : y, offsets, count, plain->anchor, made->products);
 }
 tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made) {
     enum { MOST = 32, LOSS = 8 }; /* credit: of one failure in eight */
     const bool narrow = plain->is_narrow && count > 1 && plain->credit++ >= 0;
-    bool was, finite, rounded;
+    tally__finite finite;
+    bool was, rounded;
     if (!reports_rounding()) return TALLY_PLAIN_ROUNDED;
     was = tally__take_inexact();
     finite = sum_terms(plain, narrow, x, y, offsets, count, made);
@@ -109,7 +110,8 @@ tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, cons
     } else if (plain->credit > MOST)
         plain->credit = MOST;
     if (was || rounded) tally__raise_inexact();
-    return !finite ? TALLY_PLAIN_INFINITE : rounded ? TALLY_PLAIN_ROUNDED : TALLY_PLAIN_EXACT;
+    if (finite == TALLY_NOT_FINITE) return TALLY_PLAIN_INFINITE;
+    return rounded ? TALLY_PLAIN_ROUNDED : finite == TALLY_FINITE ? TALLY_PLAIN_EXACT : TALLY_PLAIN_EXACT_APART;
 }
 
 /* ---- columns ---- */

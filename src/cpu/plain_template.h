@@ -411,13 +411,13 @@ TALLY_INLINE TALLY_TARGET bool across(const int is_f64, const int kind, const vo
     plain_across(is_f64, kind, x, length, count, sums);
     return true;
 }
-TALLY_INLINE TALLY_TARGET void plain_segments(const int is_f64, const int kind, const void *x, const void *y,
+TALLY_INLINE TALLY_TARGET bool plain_segments(const int is_f64, const int kind, const void *x, const void *y,
                                               const int two, const int64_t *offsets, int count, const double *anchor,
                                               tally__plain_sums sums) {
     bool done = false;
     if (count == 1) {
         plain_total(is_f64, kind, x, y, two, offsets[1] - offsets[0], anchor, sums);
-        return;
+        return false;
     }
     const int length = equal_length(offsets, count);
     switch (length) {
@@ -434,6 +434,7 @@ TALLY_INLINE TALLY_TARGET void plain_segments(const int is_f64, const int kind, 
         break;
     }
     if (!done) plain_by_rows(is_f64, kind, x, y, two, offsets, count, anchor, sums);
+    return done;
 }
 /* Whether all sums are finite, and so are those of their parts. If sums of squares are, so are the values. */
 TALLY_INLINE TALLY_TARGET bool are_finite(tally__plain_sums sums, int count) {
@@ -443,19 +444,20 @@ TALLY_INLINE TALLY_TARGET bool are_finite(tally__plain_sums sums, int count) {
     for (int s = 0; s < count; s++) special |= (tally_bits_f64(sums[0][s]) & INT64_MAX) >= large;
     return !special;
 }
-TALLY_INLINE TALLY_TARGET bool plain_sums(const int is_f64, const int kind, const void *x, const void *y,
-                                          const int64_t *offsets, int count, const double *anchor,
-                                          tally__plain_sums sums) {
+TALLY_INLINE TALLY_TARGET tally__finite plain_sums(const int is_f64, const int kind, const void *x, const void *y,
+                                                   const int64_t *offsets, int count, const double *anchor,
+                                                   tally__plain_sums sums) {
+    bool apart;
     if (kind == TALLY_TERM_PRODUCT && x != y)
-        plain_segments(is_f64, kind, x, y, 1, offsets, count, anchor, sums);
+        apart = plain_segments(is_f64, kind, x, y, 1, offsets, count, anchor, sums);
     else /* squares are loaded once */
-        plain_segments(is_f64, kind, x, x, 0, offsets, count, anchor, sums);
-    return are_finite(sums, count);
+        apart = plain_segments(is_f64, kind, x, x, 0, offsets, count, anchor, sums);
+    return are_finite(sums, count) ? TALLY_FINITE : apart ? TALLY_NOT_FINITE_APART : TALLY_NOT_FINITE;
 }
-#define TALLY_PLAIN(type, is_f64, name, kind)                                                                       \
-    static TALLY_TARGET bool plain_##type##_##name(const void *x, const void *y, const int64_t *offsets, int count, \
-                                                   const double *anchor, tally__plain_sums sums) {                  \
-        return plain_sums(is_f64, kind, x, y, offsets, count, anchor, sums);                                        \
+#define TALLY_PLAIN(type, is_f64, name, kind)                                                                          \
+    static TALLY_TARGET tally__finite plain_##type##_##name(const void *x, const void *y, const int64_t *offsets,      \
+                                                            int count, const double *anchor, tally__plain_sums sums) { \
+        return plain_sums(is_f64, kind, x, y, offsets, count, anchor, sums);                                           \
     }
 #define TALLY_PLAIN_VALUES(X)                  \
     X(f32, 0, value, TALLY_TERM_VALUE)         \

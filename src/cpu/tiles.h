@@ -159,9 +159,14 @@ typedef void tally__column_sum(const void *x, const void *y, int64_t rows, int64
 #define TALLY_PLAIN_PARTS(is_f64, term) (1 + ((is_f64) != 0) + ((term) == TALLY_TERM_PRODUCT))
 typedef double tally__plain_sums[TALLY_PARTS][TALLY_PLAIN_MOST];
 /* Plain sums of up to TALLY_PLAIN_MOST short segments, the first of which begins at x (and y). They are right if the
- * inexact flag stays clear. Returns whether all are finite. */
-typedef bool tally__plain_sum(const void *x, const void *y, const int64_t *offsets, int count, const double *anchor,
-                              tally__plain_sums sums);
+ * inexact flag stays clear. */
+typedef enum tally__finite {
+    TALLY_NOT_FINITE,
+    TALLY_FINITE,
+    TALLY_NOT_FINITE_APART /* of some segments, and of the others right */
+} tally__finite;
+typedef tally__finite tally__plain_sum(const void *x, const void *y, const int64_t *offsets, int count,
+                                       const double *anchor, tally__plain_sums sums);
 /* Sum s, rounded. It is 0 only if the sum is. */
 static inline double tally__plain_total(tally__plain_sums sums, int parts, int s) {
     const double first = sums[0][s] + (parts > 1 ? sums[1][s] : 0);
