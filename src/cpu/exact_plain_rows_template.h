@@ -335,7 +335,8 @@ static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *
     const bool are_in_lanes =
         TALLY_IS_F64 && stride == width && width < (TALLY_HAS_PRODUCTS ? plain_lanes / 16 : plain_lanes);
     if ((results && !is_of_parts(final)) || are_in_lanes || rows == 0 ||
-        !plan_plain(&c.plain, x, y, rows > looked_at ? rows : looked_at, true) || c.plain.power != 0)
+        !plan_plain(&c.plain, x, y, rows > looked_at ? rows : looked_at, true) ||
+        (TALLY_HAS_PRODUCTS && c.plain.power != 0))
         c.refusals = 2;
     for (int64_t some; p < width && c.refusals < 2; p += some) {
         some = width - p < plain_width ? width - p : plain_width;

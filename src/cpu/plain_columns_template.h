@@ -71,7 +71,12 @@ TALLY_INLINE TALLY_TARGET void take_vectors(const int from, const int kind, cons
     for (int r = 0; r < rows; r++) {
         const wide a = load_from(from, x + r * apart, at, all, count),
                    b = two ? load_from(from, y + r * apart, at, all, count) : a;
-        if (kind != NO_PLAIN_TERM) take_plainly(s, 1, is_f64, kind, a, a);
+        if (kind != NO_PLAIN_TERM && is_f64) { /* by additions: subnormals are slow to multiply */
+            const wide term = plain_term(kind, a);
+            s[0] += upper_half(term);
+            s[1] += term - upper_half(term);
+        } else if (kind != NO_PLAIN_TERM)
+            take_plainly(s, 1, is_f64, kind, a, a);
 #ifdef TALLY_PLAIN_PRODUCTS
         if (products) take_plainly(p, 1, is_f64, TALLY_TERM_PRODUCT, is_f64 ? without_small(work, at, a, b) : a, b);
 #else
