@@ -363,7 +363,7 @@ mutation plain-apart-f64 src/cpu/exact_plain_template.h '&& is_certain(TALLY_HAS
 mutation plain-apart-skips src/cpu/exact_plain_template.h '= TALLY_NAN == 0 && is_certain(' '= is_certain(' avx512
 mutation plain-apart-spread src/cpu/exact_plain_template.h '= TALLY_HAS_SPREAD ? tally_nan_f64() : TALLY_HAS_SUM ? sum : of_products;' '= TALLY_HAS_SUM ? sum : of_products;' avx512
 mutation plain-apart-rows src/cpu/plain_template.h 'return are_finite(sums, count) ? TALLY_FINITE : apart ?' 'return are_finite(sums, count) ? TALLY_FINITE : count > 1 ?'
-mutation plain-apart-made src/cpu/exact_plain_template.h 'if (outcome == TALLY_PLAIN_EXACT_APART) list_special_sums(&special_sums, &made, count);' ''
+mutation plain-apart-made src/cpu/exact_plain_template.h 'if (outcome == TALLY_PLAIN_EXACT_APART) list_special_sums(&special_sums, &made, count);' '' avx512
 mutation plain-run-of-zeros src/cpu/exact_runs_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_batch(&batch, offsets + s, some)' 'begin_batch(&batch, offsets, some)'
 mutation spread-of-empties src/cpu/index_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
