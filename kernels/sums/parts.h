@@ -155,7 +155,7 @@ enum { TALLY_MOST_DIVIDED = 1 << 26 };
 
 /* The sum over n, an integer up to TALLY_MOST_DIVIDED. */
 TALLY_FN tally_rounded tally_rounded_mean_within(tally_pair sum, double error, double n, int32_t is_f64) {
-    double q = sum.high / n;
+    double q = sum.high / n, off = error == 0 ? 0 : error / n;
     tally_pair product = tally_two_product(q, n);
     tally_rounded rounded;
     int32_t exact; /* the quotient is exact: a sum over a power of two is often a tie, which only this decides */
@@ -163,12 +163,12 @@ TALLY_FN tally_rounded tally_rounded_mean_within(tally_pair sum, double error, d
         tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
         double c = rest.high / n;
         tally_pair back = tally_two_product(c, n);
-        rounded = tally_corrected_within(q, c, error);
+        rounded = tally_corrected_within(q, c, off);
         exact = (error == 0) & (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
         rounded.value = exact ? q + c : rounded.value;
         rounded.rest = exact ? tally_two_sum(q, c).low : rounded.rest;
     } else {
-        rounded = tally_around(q, error == 0 ? tally_four_units(q) : tally_four_units(q) + 2 * error);
+        rounded = tally_around(q, error == 0 ? tally_four_units(q) : tally_four_units(q) + 2 * off);
         exact = (error == 0) & (product.high == sum.high) & (product.low == 0) & (sum.low == 0);
         rounded.value = exact ? (double)(float)q : rounded.value;
     }
