@@ -49,6 +49,7 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
         if (take_chunks(work, &tile, all, &flags)) return flags;
     }
     if (put_leaves(work, &tile, its->leaves)) return flags;
+    share_list(all);
     return flags | take_own(work, &tile, its, all);
 }
 TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, char *buffers) {

@@ -71,8 +71,9 @@ typedef struct in_chunks_t {
     uint32_t heads[1 + TALLY_HEADS_BESIDE][most_chunks]; /* a bit for each place of each chunk; 0 before a tile */
     int32_t current, count; /* which of the two this tile has; how many chunks the tile had that has the other */
     uint32_t most[TALLY_CONSUMER_WARPS], least[TALLY_CONSUMER_WARPS]; /* the range that each warp has found */
-    int32_t to_skip[TALLY_CONSUMER_WARPS]; /* tiles that go another way before chunks are tried again */
-    int32_t high;                          /* values are guessed to be below this power of two */
+    int32_t to_skip[TALLY_CONSUMER_WARPS];        /* tiles that go another way before chunks are tried again */
+    int32_t is_list_shared[TALLY_CONSUMER_WARPS]; /* whether the last tile's list was of all warps */
+    int32_t high;                                 /* values are guessed to be below this power of two */
 } in_chunks_t;
 #endif
 

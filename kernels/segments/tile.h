@@ -86,7 +86,7 @@ typedef struct shared_t {
 } shared_t;
 
 /* What a block has of its tiles. Warps are at most a tile apart, and none lists segments or adds up chunks of a tile
- * before all have come to it: so there is one list for all tiles. */
+ * before all have come to it, or are done with a list of all warps: so there is one list for all tiles. */
 typedef struct all_shared_t {
     opening_t openings[2 * TALLY_MOST_BUFFERS]; /* in turn: the next is written while all buffers are in use */
     shared_t of[TALLY_MOST_BUFFERS];

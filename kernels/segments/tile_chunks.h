@@ -9,7 +9,8 @@
 TALLY_FN void begin_chunks(all_shared_t *all) {
     for (int32_t k = tally_thread(); k < (int32_t)(sizeof all->in_chunks.heads / 4); k += TALLY_SEGMENTS_BLOCK)
         (&all->in_chunks.heads[0][0])[k] = 0;
-    if (tally_thread() < TALLY_CONSUMER_WARPS) all->in_chunks.to_skip[tally_thread()] = 0;
+    if (tally_thread() < TALLY_CONSUMER_WARPS)
+        all->in_chunks.to_skip[tally_thread()] = all->in_chunks.is_list_shared[tally_thread()] = 0;
     if (tally_thread() == 0) all->in_chunks.high = first_guess, all->in_chunks.current = all->in_chunks.count = 0;
 }
 TALLY_FN int32_t is_for_chunks(const tile_t *tile) {
@@ -25,6 +26,17 @@ TALLY_FN int32_t skips_chunks(all_shared_t *all) {
     tally_warp_barrier();
     if (left > 0 && tally_lane() == 0) *to_skip = left > 1 ? left - 1 : has_failed;
     return left > 0;
+}
+/* Segments that are sorted have one list for all warps, which others may still read when this one is done with the
+ * tile. In chunks each warp writes its own part of that list before it meets them. So it waits for them first. */
+TALLY_FN void share_list(all_shared_t *all) {
+    if (tally_lane() == 0) all->in_chunks.is_list_shared[tally_warp()] = 1;
+}
+TALLY_FN void await_list(in_chunks_t *in) {
+    int32_t *const is_shared = &in->is_list_shared[tally_warp()];
+    if (!*is_shared) return; /* all warps agree on that */
+    tally_consumer_barrier(TALLY_CONSUMERS);
+    if (tally_lane() == 0) *is_shared = 0;
 }
 /* Of f64: guesses for the next tile how large values are. Whether that would have done for this one. */
 TALLY_FN int32_t is_better_guess(chunks_t *chunks, int32_t values, int32_t *guess) {
@@ -49,6 +61,7 @@ TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile
     chunks.heads = in->heads[TALLY_HEADS_BESIDE ? in->current : 0];
     chunks.others = in->heads[TALLY_HEADS_BESIDE && chunks.heads == in->heads[0]];
     chunks.before = before;
+    await_list(in);
     if (warp == TALLY_CONSUMER_WARPS - 1) mark_leaves(chunks.heads, before, tile->opening);
     if (warp == TALLY_CONSUMER_WARPS - 2) clear_around(&chunks, tile->values, count);
     *flags |= mark_own(work, tile, chunks.heads, before, list, &listed, &is_none);
@@ -81,6 +94,7 @@ TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile
 TALLY_FN void begin_chunks(all_shared_t *all) { (void)all; }
 TALLY_FN int32_t is_for_chunks(const tile_t *tile) { return (void)tile, 0; }
 TALLY_FN int32_t skips_chunks(all_shared_t *all) { return (void)all, 0; }
+TALLY_FN void share_list(all_shared_t *all) { (void)all; }
 TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *flags) {
     return (void)work, (void)tile, (void)all, (void)flags, 0;
 }
