@@ -144,6 +144,9 @@
 #define TALLY_IS_COMPENSATED (TALLY_IS_EXACT && TALLY_EXPANSIONS && !TALLY_EXPANSION_PARTS)
 /* A sum of values or magnitudes alone. */
 #define TALLY_IS_PLAIN (TALLY_IS_COMPENSATED && TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)
+/* The largest term bounds partial sums. Those of magnitudes and squares are no larger than what they end as. */
+#define TALLY_NEEDS_LARGEST \
+    (TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_ADDS_MAGNITUDES))
 /* Of few bits one double holds most sums, which their range tells (exact_sums/ranged.h). */
 #define TALLY_IS_RANGED (TALLY_IS_COMPENSATED && TALLY_BYTES == 2 && !TALLY_HAS_KEYS)
 /* In chunks sums of f64 are two, with an anchor between them (segments/chunk_sums.h). */

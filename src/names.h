@@ -539,7 +539,6 @@
 #define near_values TALLY_N(near_values)
 #define needs_all_parts TALLY_N(needs_all_parts)
 #define needs_expansions TALLY_N(needs_expansions)
-#define needs_largest TALLY_N(needs_largest)
 #define needs_wide TALLY_N(needs_wide)
 #define no_chunk_sum TALLY_N(no_chunk_sum)
 #define no_nodes TALLY_N(no_nodes)

@@ -15,8 +15,8 @@
 
 /* ---- columns and nodes ---- */
 
-#if TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_ADDS_MAGNITUDES)
-#define TALLY_IF_LARGEST(...) __VA_ARGS__ /* needs_largest */
+#if TALLY_NEEDS_LARGEST
+#define TALLY_IF_LARGEST(...) __VA_ARGS__
 #else
 #define TALLY_IF_LARGEST(...)
 #endif

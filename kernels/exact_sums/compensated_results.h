@@ -9,9 +9,6 @@
 #include "sums/compensated.h"
 
 enum {
-    /* Whether it takes the largest term to bound partial sums: of magnitudes and squares they are no larger than what
-     * they end as. */
-    needs_largest = !TALLY_HAS_SPREAD && (TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_ADDS_MAGNITUDES)),
     /* Many a sum of f64 is a tie, which is known only if the sum is. So is many an f64 spread of f32. */
     is_told = TALLY_IS_F64 && TALLY_HAS_SUM && (!TALLY_HAS_PRODUCTS || TALLY_HAS_KEYS),
     are_products_told = TALLY_HAS_KEYS && TALLY_NUMBER == TALLY_NUMBER_f32,
@@ -110,7 +107,7 @@ TALLY_FN interval_t interval_of(const compensated_t *s, const common_t *c, const
     tally_pair sum = {of->sum, 0};
     if (of->rest != 0) sum = tally_two_sum(of->sum, of->rest); /* -0 stays -0 */
     const int32_t is_exact = of->lost == 0;
-    const double error = is_exact ? 0 : needs_largest ? s->error : s->share * sum.high;
+    const double error = is_exact ? 0 : TALLY_NEEDS_LARGEST ? s->error : s->share * sum.high;
     if (final->root) {
         const double q = tally_sqrt_f64(sum.high);
         const int32_t is_root = is_exact && sum.low == 0 && __builtin_fma(q, q, -sum.high) == 0;
@@ -158,15 +155,15 @@ TALLY_FN in_pairs_t in_pairs(const compensated_t *s) {
     const int32_t is_exact = s->sum.lost == 0 || s->terms <= 2; /* one addition may have an error */
     a.sum = tally_two_sum(s->sum.sum, s->sum.rest);
     a.seen |= tally_bits_f64(s->sum.sum) != INT64_MIN ? TALLY_NOT_MINUS_ZERO : 0;
-    if (!is_exact && (needs_largest || TALLY_HAS_KEYS)) a.error = s->error + 0x1p-1074;
-    if (!is_exact && !needs_largest) a.relative = s->share;
+    if (!is_exact && (TALLY_NEEDS_LARGEST || TALLY_HAS_KEYS)) a.error = s->error + 0x1p-1074;
+    if (!is_exact && !TALLY_NEEDS_LARGEST) a.relative = s->share;
 #endif
 #if TALLY_HAS_PRODUCTS
     const int32_t are_exact = s->products.lost == 0 || (s->terms <= 2 && !TALLY_IS_F64);
     a.products = tally_two_sum(s->products.sum, s->products.rest);
     a.seen |= !TALLY_HAS_SUM && tally_bits_f64(s->products.sum) != INT64_MIN ? TALLY_NOT_MINUS_ZERO : 0;
-    if (!are_exact && needs_largest) a.error = s->error + 0x1p-1074;
-    if (!are_exact && !needs_largest) a.relative = s->share;
+    if (!are_exact && TALLY_NEEDS_LARGEST) a.error = s->error + 0x1p-1074;
+    if (!are_exact && !TALLY_NEEDS_LARGEST) a.relative = s->share;
 #endif
     TALLY_IF_KEYS(a.low = s->low; a.high = s->high;)
     if (TALLY_IS_F64 && !TALLY_HAS_PRODUCTS) scale_tiny_sum(&a);
@@ -191,7 +188,7 @@ TALLY_FN int32_t wide_result(const compensated_t *s, const tally_final *final, u
 #endif
     const tally_pair sum = tally_two_sum(of.sum, of.rest);
     const int32_t is_exact = of.lost == 0;
-    const double error = is_exact ? 0 : needs_largest ? s->error + 0x1p-1074 : s->share * sum.high;
+    const double error = is_exact ? 0 : TALLY_NEEDS_LARGEST ? s->error + 0x1p-1074 : s->share * sum.high;
     if (final->root)
         rounded = tally_rounded_root_within(sum, is_exact ? 0 : s->share, 1);
     else if (final->mean)

@@ -44,8 +44,7 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
     TALLY_ROLLED
     for (int32_t is_again = 0;; is_again = 1) {
         if (!read_tile(work, &tile, opening, buffer, is_again)) return 0;
-        if (!TALLY_IN_CHUNKS) break;
-        if (is_again || !opening->is_dense || !is_for_chunks(&tile) || skips_chunks(all)) break;
+        if (!TALLY_IN_CHUNKS || is_again || !opening->is_dense || !is_for_chunks(&tile) || skips_chunks(all)) break;
         if (take_chunks(work, &tile, all, &flags)) return flags;
     }
     if (put_leaves(work, &tile, its->leaves)) return flags;
