@@ -504,7 +504,6 @@
 #define masked_rows TALLY_N(masked_rows)
 #define masked_segments TALLY_N(masked_segments)
 #define masked_select TALLY_N(masked_select)
-#define mean_of_sum TALLY_N(mean_of_sum)
 #define mean_of_two TALLY_N(mean_of_two)
 #define measure TALLY_N(measure)
 #define measure_warp TALLY_N(measure_warp)

@@ -521,7 +521,6 @@ mutation columns-members kernels/production/columns.h 'm < members && lane >= 0;
 file=kernels/exact_sums/compensated_nodes.h
 mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
 mutation decided-opposite $file 'else if (tally_is_finite(first) || first != first)' 'else if (tally_is_finite(first))'
-mutation mean-to-odd $file 'return (TALLY_PLAIN)tally_to_odd(mean);' 'return (TALLY_PLAIN)mean.high;'
 mutation few-magnitudes $file 'second = (TALLY_PLAIN)term_of(x[1]);' 'second = (TALLY_PLAIN)value_of(x[1]);'
 mutation quotient-minus-zero kernels/exact_sums/compensated_results.h 'return rest != 0 ? q + rest : q;' 'return q + rest;'
 mutation values-wrap kernels/shared/parts.h 'i = i + 1 == n ? 0 : i + 1;' 'i = i + 1 == n ? 1 : i + 1;'

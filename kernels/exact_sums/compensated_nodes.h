@@ -235,21 +235,17 @@ TALLY_FN int32_t put_plain_few(void *place, const TALLY_T *x, int32_t n, int32_t
     *(TALLY_PLAIN *)place = TALLY_CLEAN(result);
     return n == 0 ? TALLY_FLAG_EMPTY : 0;
 }
-/* sum / n, which is rounded once: to f64 to odd first, as tally_to_odd needs but the sign of what a quotient lacks. */
-TALLY_FN TALLY_PLAIN mean_of_sum(double sum, int64_t n) {
-    const double divisor = (double)n, quotient = sum / divisor;
-    const tally_pair mean = {quotient, __builtin_fma(-quotient, divisor, sum)};
-    return (TALLY_PLAIN)tally_to_odd(mean);
-}
-/* Whether the result takes one addition, or of narrow floats one division. */
+/* Whether the result takes one addition, or of narrow floats one division. A quotient of f64 is rounded twice, then,
+ * and right: it is a tie of f32 only if it is exact, as n times a tie is an f64, and another sum is too far from that
+ * one (docs/exact.md). */
 TALLY_FN int32_t is_put_plainly(int32_t digits, void *place, const node_t *node, int32_t is_mean) {
     const double first = node->sum.sum;
     if (!is_plain(digits) || (is_mean && TALLY_IS_F64) || node->n == 0 || node->sum.lost != 0 ||
         !tally_is_finite(first) || (!TALLY_IS_F64 && node->sum.rest != 0))
         return 0;
     if (is_mean) {
-        *(TALLY_PLAIN *)place = mean_of_sum(first, node->n);
-        return 1;
+        *(TALLY_PLAIN *)place = (TALLY_PLAIN)(first / (double)node->n);
+        return node->n <= TALLY_MOST_DIVIDED;
     }
     *(TALLY_PLAIN *)place = (TALLY_PLAIN)(node->sum.rest == 0 ? first : first + node->sum.rest); /* -0 stays -0 */
     return 1;
