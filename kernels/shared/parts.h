@@ -106,7 +106,7 @@ TALLY_FN void fold_alone(folded_t *folded, const parts_t *parts, int32_t before,
     if (behind != 0 && count >= 0) put_part(folded, parts, last, bits_between(0, behind), 1);
 }
 /* Folds n values by one lane, one after another. Lanes begin at different ones, as above. */
-TALLY_FN void fold_values(folded_t *folded, const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t look) {
+TALLY_FN void fold_by_values(folded_t *folded, const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t look) {
     int32_t i = tally_lane() * n / TALLY_WARP;
     TALLY_UNROLL_PARTS
     for (int32_t k = 0; k < n; k++) {
@@ -140,7 +140,7 @@ TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, const TALLY_T *y, i
     const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES);
     const parts_t parts = {(const char *)(x - before), y - before, look};
     if (lanes == 1 && pays_by_values(before, n))
-        fold_values(folded, x, y, n, look);
+        fold_by_values(folded, x, y, n, look);
     else if (lanes == 1)
         fold_alone(folded, &parts, before, n);
     else {
