@@ -3,7 +3,8 @@
  * operator's kernels are the same share one: with TALLY_SIGNLESS unsigned types have those of signed ones; with
  * TALLY_TRUTHS, of operators that ask whether a value is zero, bool also has that of i8, and bf16 that of f16 unless
  * NaNs are skipped; with TALLY_PLACES, of operators that ask which value is first in order, bf16 that of f16 in total
- * order. */
+ * order. With TALLY_NANS_SHARE a float type has one kernel for both NaN policies: TALLY_TEMPLATE is included for the
+ * first, and TALLY_MEMBERS is told the policy. */
 #include "names.h"
 
 #ifndef TALLY_SET
@@ -53,29 +54,31 @@
 #define TALLY_TYPE f16
 #define TALLY_NAN 0
 #include "instance.h"
-#define TALLY_TYPE f16
-#define TALLY_NAN 1
-#include "instance.h"
 #ifndef TALLY_TRUTHS
 #define TALLY_TYPE bf16
 #define TALLY_NAN 0
 #include "instance.h"
 #endif
+#define TALLY_TYPE f32
+#define TALLY_NAN 0
+#include "instance.h"
+#define TALLY_TYPE f64
+#define TALLY_NAN 0
+#include "instance.h"
+#ifndef TALLY_NANS_SHARE
+#define TALLY_TYPE f16
+#define TALLY_NAN 1
+#include "instance.h"
 #define TALLY_TYPE bf16
 #define TALLY_NAN 1
 #include "instance.h"
 #define TALLY_TYPE f32
-#define TALLY_NAN 0
-#include "instance.h"
-#define TALLY_TYPE f32
 #define TALLY_NAN 1
-#include "instance.h"
-#define TALLY_TYPE f64
-#define TALLY_NAN 0
 #include "instance.h"
 #define TALLY_TYPE f64
 #define TALLY_NAN 1
 #include "instance.h"
+#endif
 #if TALLY_KERNEL_NANS == TALLY_NANS_ORDER
 #define TALLY_TYPE f16
 #define TALLY_NAN 2

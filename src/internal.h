@@ -83,6 +83,7 @@ struct tally__kernel {
     size_t node_bytes;                           /* bytes of a node when packed */
     size_t result_bytes;                         /* bytes of one result; 0: a float of final.format */
     bool adds_values, adds_products, keeps_keys; /* what the node of an exact operator is made of */
+    bool skips_nans;                             /* of an exact operator: its functions serve both policies */
     size_t row_bytes;                            /* scratch bytes `rows` needs for each column of each result */
     size_t rows_scratch;                         /* scratch bytes that it needs besides */
     int64_t rows_most;          /* values of a result that `rows` takes at once, if more than a leaf; else 0 */

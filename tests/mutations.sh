@@ -360,10 +360,10 @@ mutation shrunk src/cpu/results_template.h 'size - by > fraction ?' 'size - by >
 mutation unscaled-ties src/cpu/results_template.h 'doubt = (scaled <= 0) & tie' 'doubt = (scaled > 0) & tie'
 mutation unscaled-signs src/cpu/results_template.h 'away = (wide)((units)rest ^ sign)' 'away = rest'
 mutation plain-apart-f64 src/cpu/exact_plain_template.h '&& is_certain(TALLY_HAS_SUM ? sum : of_products);' ';' avx512
-mutation plain-apart-skips src/cpu/exact_plain_template.h '= TALLY_NAN == 0 && is_certain(' '= is_certain(' avx512
+mutation plain-apart-skips src/cpu/exact_plain_template.h '= !kernel->skips_nans && is_certain(' '= is_certain(' avx512
 mutation plain-apart-spread src/cpu/exact_plain_template.h '= TALLY_HAS_SPREAD ? tally_nan_f64() : TALLY_HAS_SUM ? sum : of_products;' '= TALLY_HAS_SUM ? sum : of_products;' avx512
 mutation plain-apart-rows src/cpu/plain_template.h 'return are_finite(sums, count) ? TALLY_FINITE : apart ?' 'return are_finite(sums, count) ? TALLY_FINITE : count > 1 ?'
-mutation plain-apart-made src/cpu/exact_plain_template.h 'if (outcome == TALLY_PLAIN_EXACT_APART) list_special_sums(&special_sums, &made, count);' '' avx512
+mutation plain-apart-made src/cpu/exact_plain_template.h 'if (outcome == TALLY_PLAIN_EXACT_APART) list_special_sums(kernel, &special_sums, &made, count);' '' avx512
 mutation plain-run-of-zeros src/cpu/exact_runs_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_batch(&batch, offsets + s, some)' 'begin_batch(&batch, offsets, some)'
 mutation spread-of-empties src/cpu/index_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
@@ -377,7 +377,7 @@ mutation plain-last-rest $file 's[2 * step] += less(e, u - m);' '' avx512
 mutation plain-y $file 'if (two) transpose_equal(is_f64, transposed[1], (const char *)y' 'if (two) transpose_equal(is_f64, transposed[1], (const char *)(y == x ? y : x)' avx512
 mutation plain-both $file 'take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' 'if (at >= 0 && there > 0 && c != 1) take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' avx512
 mutation plain-refused src/cpu/exact_runs_template.h 'again = at + parts_together;' 'again = at, at += 1;'
-mutation plain-products-origin src/cpu/exact_runs_template.h 'add_plainly(node->products, 2 * TALLY_ORIGIN' 'add_plainly(node->products, TALLY_ORIGIN' avx512
+mutation plain-products-origin src/cpu/exact_runs_template.h 'add_plainly(kernel, node->products, 2 * TALLY_ORIGIN' 'add_plainly(kernel, node->products, TALLY_ORIGIN' avx512
 mutation plain-range src/cpu/exact_runs_template.h 'node->low = least < node->low ? least : node->low;' 'node->low = least;' avx512
 mutation most-clear src/cpu/results_template.h '(past > 16)' '(past >= 0)'
 mutation most-halved src/cpu/results_template.h '((tally_bits_f64(divisor) & fraction) == 0) &' ''
@@ -443,21 +443,21 @@ mutation column-others $file 'if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]
 mutation column-special $file 'if (c->kinds[p] != column_is_special) continue; tally_put(' 'continue; tally_put('
 mutation column-total $file 'if (tally__plain_total(sums, parts, (int)lane) != 0) for (int k = 0; k < parts; k++)' 'if (sums[0][lane] != 0) for (int k = 0; k < parts; k++)'
 mutation column-parts $file 'for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][lane]);' 'tally_add_value(words, origin, sums[0][lane]);'
-mutation column-witness $file 'else if (term == TALLY_TERM_PRODUCT) witness(words, term, x, y, rows, stride);' 'else if (term == TALLY_TERM_PRODUCT) ;' avx512
+mutation column-witness $file 'else if (term == TALLY_TERM_PRODUCT) witness(kernel, words, term, x, y, rows, stride);' 'else if (term == TALLY_TERM_PRODUCT) ;' avx512
 mutation column-node-sign $file 'words[tally_bits_f64(sums[0][lane]) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;' 'words[TALLY_OTHER] = 1;'
 mutation column-count $file 'if (j < c->width) node->n += added;' 'node->n += added;'
 mutation column-node-special $file 'tally_witness(node->sum, c->specials[j]);' ''
 mutation column-node-products $file 'tally_witness(node->products, c->specials[j]);' '' avx512
-mutation column-origin $file 'add_to_number(node->products, 2 * TALLY_ORIGIN,' 'add_to_number(node->products, TALLY_ORIGIN,' avx512
+mutation column-origin $file 'add_to_number(kernel, node->products, 2 * TALLY_ORIGIN,' 'add_to_number(kernel, node->products, TALLY_ORIGIN,' avx512
 mutation column-kinds $file '__builtin_memset(c->kinds, column_has_sums, sizeof c->kinds);' ''
 mutation column-listed $file 'c->listed = 0;' ''
-mutation column-skips $file 'return !special || (sort_columns(c) <= c->count / 8 && TALLY_NAN == 0);' 'return !special || sort_columns(c) <= c->count / 8;'
+mutation column-skips $file 'return !special || (sort_columns(c) <= c->count / 8 && !kernel->skips_nans);' 'return !special || sort_columns(c) <= c->count / 8;'
 mutation column-open $file 'if (c->kinds[p] == column_is_open) *flags |=' 'if (false) *flags |='
 mutation column-node-open $file 'if (c->kinds[c->list[i]] == column_is_open) c->again' 'if (false) c->again'
 mutation column-kept $file 'put_sums_back(c); *added = flush_sums' '*added = flush_sums'
 mutation column-first $file 'return take_rows_plainly(c, from_x, from_y, some, stride, true);' 'return take_rows_plainly(c, from_x, from_y, some, stride, at == 0);'
 mutation column-added $file 'added += some; continue;' 'added = at + some; continue;'
-mutation column-joins $file 'if (!close_columns(c, false)) return false;' '(void)close_columns(c, false);'
+mutation column-joins $file 'if (!close_columns(kernel, c, false)) return false;' '(void)close_columns(kernel, c, false);'
 mutation column-left $file 'flags |= reduce_by_levels(kernel, a, b, rows, stride, some, final, scratch, NULL, to);' ''
 mutation column-flushed $file '*added, nodes) ? 0 : -1;' '*added, nodes) ? *added : -1;'
 mutation column-no-use $file 'if (added < 0 || (added > 0 && !flush_sums' 'if ((added != 0 && !flush_sums'

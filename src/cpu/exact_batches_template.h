@@ -76,7 +76,7 @@ static void finish_batch(const tally__kernel *kernel, const raw_t *x, const raw_
  */
 static bool reduce_special(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t first, int64_t n,
                            const tally_final *final, void *result) {
-    if (TALLY_HAS_KEYS || TALLY_NAN == 1) return reduce_run(kernel, x, y, n, final, result);
+    if (TALLY_HAS_KEYS || kernel->skips_nans) return reduce_run(kernel, x, y, n, final, result);
     double total = TALLY_HAS_SPREAD ? tally_nan_f64() : 0; /* of what is not finite, which alone decides */
     for (int64_t i = first; i < n && total == total; i++) {
         const double a = (double)value_of(x[i]), b = TALLY_KERNEL_INPUTS == 2 ? (double)value_of(y[i]) : a;

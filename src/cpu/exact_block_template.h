@@ -103,8 +103,8 @@ static void finish_columns(const tally__kernel *kernel, const panel_t *s, int64_
     }
 }
 /* Makes the results -0 that are made of nothing else. */
-static void sign_columns(const panel_t *s, int64_t first, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
-                         const tally_final *final, char *results) {
+static void sign_columns(const tally__kernel *kernel, const panel_t *s, int64_t first, const raw_t *x, const raw_t *y,
+                         int64_t rows, int64_t stride, const tally_final *final, char *results) {
     const int64_t lines = (rows + s->fold - 1) / s->fold, bytes = (int64_t)sizeof(base_t);
     uint64_t bits[TALLY_COLUMN_MOST_LANES / 64];
     bool others = true;
@@ -117,7 +117,7 @@ static void sign_columns(const panel_t *s, int64_t first, const raw_t *x, const 
         const int64_t p = first + i;
         int64_t words[TALLY_EVIDENCE] = {0};
         if ((s->batch.is_f64 ? s->batch.values[i] : (double)s->batch.narrow[i]) != 0) continue;
-        witness(words, TALLY_FIRST_TERM, x + p, y + p, rows, stride);
+        witness(kernel, words, TALLY_FIRST_TERM, x + p, y + p, rows, stride);
         if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);
     }
 }
@@ -139,7 +139,8 @@ static void finalize_panel(const tally__kernel *kernel, panel_t *s, const raw_t 
             fill_batch(s, first, rows, final->ddof, false);
             finalize_batch(&s->batch, s->lows + first, s->highs + first, final, results + first * bytes);
         }
-        if (TALLY_HAS_MINUS_ZEROS && has_zeros(&s->batch)) sign_columns(s, first, x, y, rows, stride, final, results);
+        if (TALLY_HAS_MINUS_ZEROS && has_zeros(&s->batch))
+            sign_columns(kernel, s, first, x, y, rows, stride, final, results);
         if (s->batch.unsure > 0 || s->taken)
             finish_columns(kernel, s, first, x, y, rows, stride, final, results, empty);
     }

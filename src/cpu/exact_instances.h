@@ -4,4 +4,5 @@
 
 #define TALLY_TEMPLATE "cpu/exact_operator_template.h"
 #define TALLY_SET TALLY_PASTE(tally__cpu_exact_, TALLY_KERNEL)
+#define TALLY_NANS_SHARE
 #include "foreach_type.h"

@@ -77,8 +77,8 @@ static int64_t some_rows(const panel_t *s, int64_t rows) {
 #if TALLY_HAS_KEYS
 /* Widens the keys of each lane by a block. `all`: no value is NaN. Where NaNs are skipped and there may be some, values
  * are looked at one by one; otherwise the columns of NaNs are noted afterwards. */
-static void widen_keys(panel_t *s, int64_t rows, bool all) {
-    const int64_t whole = all || TALLY_NAN != 1 ? rows / s->fold : 0;
+static void widen_keys(const tally__kernel *kernel, panel_t *s, int64_t rows, bool all) {
+    const int64_t whole = all || !kernel->skips_nans ? rows / s->fold : 0;
     tally__cpu_tiles()->column_range[TALLY_IS_F64](s->tile.x, whole, s->lanes, s->lows, s->highs);
     for (int64_t r = whole * s->fold; r < rows; r++)
         for (int64_t p = 0; p < s->width; p++) {
@@ -86,7 +86,7 @@ static void widen_keys(panel_t *s, int64_t rows, bool all) {
             const tally__tile one = {.x = value, .given = value, .n = 1, .present = 1, .is_f64 = TALLY_IS_F64};
             if (*value == *value)
                 tally__widen_range(&s->lows[p], &s->highs[p], &one);
-            else if (TALLY_NAN != 1)
+            else if (!kernel->skips_nans)
                 s->lows[p] = INT64_MIN, s->highs[p] = INT64_MAX;
         }
 }
@@ -107,7 +107,7 @@ static void note_next(panel_t *s, const raw_t *x, const raw_t *y, int64_t stride
 /* Notes a value of column p that is infinite or NaN or stands beside one. */
 static void note_special(const tally__kernel *kernel, panel_t *s, double a, double b, int64_t p, tally__node *nodes) {
     s->special[p] = s->taken = true;
-    if (TALLY_NAN == 1 && (a != a || b != b)) {
+    if (kernel->skips_nans && (a != a || b != b)) {
         s->missing[p]++;
         return;
     }
@@ -158,7 +158,7 @@ static void read_block(const tally__kernel *kernel, panel_t *s, const raw_t *x, 
     }
     tally__measure_tile(tile);
 #if TALLY_HAS_KEYS
-    widen_keys(s, rows, !has_special(tile));
+    widen_keys(kernel, s, rows, !has_special(tile));
 #endif
     if (has_special(tile)) take_specials(kernel, s, x, y, stride, nodes);
 #if TALLY_IS_F64
@@ -281,10 +281,10 @@ static bool add_panel(const tally__kernel *kernel, panel_t *s, const raw_t *x, c
         node->n = rows - s->missing[p];
         /* A sum that is 0 takes its sign from its terms. */
 #if TALLY_HAS_SUM
-        witness(node->sum, TALLY_SUM_TERM, x + p, y + p, rows, stride);
+        witness(kernel, node->sum, TALLY_SUM_TERM, x + p, y + p, rows, stride);
 #endif
 #if TALLY_HAS_PRODUCTS
-        witness(node->products, TALLY_TERM_PRODUCT, x + p, y + p, rows, stride);
+        witness(kernel, node->products, TALLY_TERM_PRODUCT, x + p, y + p, rows, stride);
 #endif
         settle_accumulator(node);
     }

@@ -104,21 +104,23 @@ static void finalize_columns(plain_columns_t *c, tally__batch *batch, int64_t ro
     }
 }
 /* Those results of 0 whose sums are of -0 alone. */
-static void sign_plain_columns(const plain_columns_t *c, tally__plain_sums sums, int parts, const raw_t *x,
-                               const raw_t *y, int64_t rows, int64_t stride, const tally_final *final, char *results) {
+static void sign_plain_columns(const tally__kernel *kernel, const plain_columns_t *c, tally__plain_sums sums, int parts,
+                               const raw_t *x, const raw_t *y, int64_t rows, int64_t stride, const tally_final *final,
+                               char *results) {
     for (int64_t p = 0; p < c->width; p++) {
         int64_t words[TALLY_EVIDENCE] = {0};
         if (sums[0][p] != 0 || tally__plain_total(sums, parts, (int)p) != 0) continue;
         if (!TALLY_HAS_SUM)
-            witness(words, TALLY_FIRST_TERM, x + p, y + p, rows, stride);
+            witness(kernel, words, TALLY_FIRST_TERM, x + p, y + p, rows, stride);
         else if (tally_bits_f64(sums[0][p]) < 0)
             words[TALLY_MINUS_ZERO] = 1;
         if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);
     }
 }
 /* Results of sums, but for open columns. */
-static void put_columns(plain_columns_t *c, tally__batch *batch, const raw_t *x, const raw_t *y, int64_t rows,
-                        int64_t stride, const tally_final *final, char *results, int64_t bytes) {
+static void put_columns(const tally__kernel *kernel, plain_columns_t *c, tally__batch *batch, const raw_t *x,
+                        const raw_t *y, int64_t rows, int64_t stride, const tally_final *final, char *results,
+                        int64_t bytes) {
     const bool is_f64 = final->format.digits == 53, alone = !(TALLY_HAS_SPREAD) && !final->mean && !final->root;
     double(*const of)[TALLY_PLAIN_MOST] = TALLY_HAS_SUM ? c->made.sums : c->made.products;
     const int parts = TALLY_HAS_SUM ? parts_of_sum : parts_of_product;
@@ -127,7 +129,7 @@ static void put_columns(plain_columns_t *c, tally__batch *batch, const raw_t *x,
         zeros = tally__cpu_tiles()->round_sums(of, parts, (int)c->width, is_f64, results) && parts > 1;
     else
         finalize_columns(c, batch, rows, final, results, bytes);
-    if (TALLY_HAS_MINUS_ZEROS && zeros) sign_plain_columns(c, of, parts, x, y, rows, stride, final, results);
+    if (TALLY_HAS_MINUS_ZEROS && zeros) sign_plain_columns(kernel, c, of, parts, x, y, rows, stride, final, results);
     for (int i = 0; i < c->listed; i++) {
         const int64_t p = c->list[i];
         char result[TALLY_RESULT_BYTES];
@@ -140,12 +142,12 @@ static void put_columns(plain_columns_t *c, tally__batch *batch, const raw_t *x,
 /* ---- nodes ---- */
 
 /* Adds sums of `added` rows to nodes, and what all rows say of a sum that is 0. */
-static void add_to_number(int64_t *words, int32_t origin, int term, tally__plain_sums sums, int parts, int64_t lane,
-                          const raw_t *x, const raw_t *y, int64_t rows, int64_t stride) {
+static void add_to_number(const tally__kernel *kernel, int64_t *words, int32_t origin, int term, tally__plain_sums sums,
+                          int parts, int64_t lane, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride) {
     if (tally__plain_total(sums, parts, (int)lane) != 0)
         for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][lane]);
     else if (term == TALLY_TERM_PRODUCT)
-        witness(words, term, x, y, rows, stride);
+        witness(kernel, words, term, x, y, rows, stride);
     else
         words[tally_bits_f64(sums[0][lane]) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
 }
@@ -171,12 +173,12 @@ static void add_to_nodes(const tally__kernel *kernel, plain_columns_t *c, const 
             continue;
         }
 #if TALLY_HAS_SUM
-        add_to_number(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, c->made.sums, parts_of_sum, j, x + p, y + p, rows,
-                      stride);
+        add_to_number(kernel, node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, c->made.sums, parts_of_sum, j, x + p, y + p,
+                      rows, stride);
 #endif
 #if TALLY_HAS_PRODUCTS
-        add_to_number(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, c->made.products, parts_of_product, j,
-                      x + p, y + p, rows, stride);
+        add_to_number(kernel, node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, c->made.products, parts_of_product,
+                      j, x + p, y + p, rows, stride);
 #endif
         settle_accumulator(node);
     }
@@ -217,12 +219,12 @@ static void put_sums_back(plain_columns_t *c) {
 }
 /* Joins the lanes of each column, if it is asked for, and says what is known of each. False: sums are of no use, or of
  * too few. */
-static bool close_columns(plain_columns_t *c, bool joins) {
+static bool close_columns(const tally__kernel *kernel, plain_columns_t *c, bool joins) {
     const int64_t lanes = c->width * c->fold;
     bool special;
     c->count = joins ? c->width : lanes;
     if (!tally__join_columns_plainly(&c->plain, c->count, lanes / c->count, &c->made, &special)) return false;
-    return !special || (sort_columns(c) <= c->count / 8 && TALLY_NAN == 0);
+    return !special || (sort_columns(c) <= c->count / 8 && !kernel->skips_nans);
 }
 
 /* Results of columns that all rows were added to. False: they are not exact. */
@@ -231,14 +233,14 @@ static bool results_of_sums(const tally__kernel *kernel, plain_columns_t *c, con
                             int *flags) {
     panel_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    if (!close_columns(c, true)) return false;
+    if (!close_columns(kernel, c, true)) return false;
     for (int i = 0; i < c->left.count; i++) {
         const int64_t p = c->left.lanes[i] % c->width;
         if (c->kinds[p] != column_has_sums) continue;
         c->kinds[p] = column_is_open;
         c->list[c->listed++] = (int16_t)p;
     }
-    put_columns(c, &s->batch, x, y, rows, stride, final, results, bytes);
+    put_columns(kernel, c, &s->batch, x, y, rows, stride, final, results, bytes);
     for (int i = 0; i < c->listed; i++) {
         const int64_t p = c->list[i];
         if (c->kinds[p] == column_is_open)
@@ -251,7 +253,7 @@ static bool results_of_sums(const tally__kernel *kernel, plain_columns_t *c, con
 static bool flush_sums(const tally__kernel *kernel, plain_columns_t *c, const raw_t *x, const raw_t *y, int64_t rows,
                        int64_t stride, int64_t added, tally__node *nodes) {
     forget_columns(c);
-    if (!close_columns(c, false)) return false;
+    if (!close_columns(kernel, c, false)) return false;
     add_to_nodes(kernel, c, x, y, rows, stride, added, nodes);
     for (int i = 0; i < c->listed; i++)
         if (c->kinds[c->list[i]] == column_is_open) c->again[c->list[i] % c->width] = true;

@@ -70,13 +70,14 @@ typedef struct special_sums_t {
     double sums[TALLY_PLAIN_MOST];
 } special_sums_t;
 /* Lists them, and gives them other sums that are finished with the rest. */
-static void list_special_sums(special_sums_t *special, tally__plain_made *made, int count) {
+static void list_special_sums(const tally__kernel *kernel, special_sums_t *special, tally__plain_made *made,
+                              int count) {
     for (int s = 0; s < count; s++) {
         const double sum = TALLY_HAS_SUM ? made->sums[0][s] : 0,
                      of_products = TALLY_HAS_PRODUCTS ? made->products[0][s] : 0;
         if (__builtin_fabs(sum) < 0x1p1000 && __builtin_fabs(of_products) < 0x1p1000) continue;
         special->segments[special->count] = (int16_t)s;
-        special->certain[special->count] = TALLY_NAN == 0 && is_certain(TALLY_HAS_SUM ? sum : of_products);
+        special->certain[special->count] = !kernel->skips_nans && is_certain(TALLY_HAS_SUM ? sum : of_products);
         special->sums[special->count++] = TALLY_HAS_SPREAD ? tally_nan_f64() : TALLY_HAS_SUM ? sum : of_products;
         for (int k = 0; k < TALLY_PARTS; k++) made->sums[k][s] = made->products[k][s] = k == 0;
     }
@@ -133,7 +134,7 @@ static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const
     if (outcome != TALLY_PLAIN_EXACT && outcome != TALLY_PLAIN_EXACT_APART) return false;
     special_sums_t special_sums;
     special_sums.count = 0;
-    if (outcome == TALLY_PLAIN_EXACT_APART) list_special_sums(&special_sums, &made, count);
+    if (outcome == TALLY_PLAIN_EXACT_APART) list_special_sums(kernel, &special_sums, &made, count);
 #if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
     const bool is_f64 = final->format.digits == 53;
     if (!final->mean && !final->root && (plain->power == 0 || (TALLY_HAS_SUM && is_f64))) {

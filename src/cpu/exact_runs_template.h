@@ -1,9 +1,9 @@
 /* Runs of values, exactly: tiles to numbers, numbers to results. The vector work is in tiles_template.h, so that this
  * is compiled once. Once for each type: instance.h forgets the include guard.
  *
- * Needs of the unit (exact_instances.h) TALLY_KERNEL_FILE and TALLY_KERNEL_INPUTS, of instance.h TALLY_TYPE and
- * TALLY_NAN. Gives base_t, f32 or f64, in which values are added up, read_tile, reduce_leaves, reduce_run and
- * finalize_batch, which makes results of the parts of sums. */
+ * Needs of the unit (exact_instances.h) TALLY_KERNEL_FILE and TALLY_KERNEL_INPUTS, of instance.h TALLY_TYPE. It serves
+ * both NaN policies: tally__kernel says which (skips_nans). Gives base_t, f32 or f64, in which values are added up,
+ * read_tile, reduce_leaves, reduce_run and finalize_batch, which makes results of the parts of sums. */
 #ifndef TALLY_CPU_EXACT_RUNS_TEMPLATE_H
 #define TALLY_CPU_EXACT_RUNS_TEMPLATE_H
 
@@ -49,7 +49,8 @@ static void widen(base_t *to, const raw_t *x, int64_t n) {
 #endif
 
 /* The n values at x and y (at most a tile of them) as a measured tile. */
-static void read_tile(tally__tile *tile, buffers_t *buffers, const raw_t *x, const raw_t *y, int64_t n) {
+static void read_tile(const tally__kernel *kernel, tally__tile *tile, buffers_t *buffers, const raw_t *x,
+                      const raw_t *y, int64_t n) {
     tile->n = n;
     tile->is_f64 = TALLY_IS_F64;
     tile->x = x;
@@ -63,7 +64,7 @@ static void read_tile(tally__tile *tile, buffers_t *buffers, const raw_t *x, con
     }
 #endif
     tally__measure_tile(tile);
-    tally__take_out_specials(tile, TALLY_NAN == 1, TALLY_KERNEL_INPUTS == 2 ? buffers->x : buffers->y, buffers->y);
+    tally__take_out_specials(tile, kernel->skips_nans, TALLY_KERNEL_INPUTS == 2 ? buffers->x : buffers->y, buffers->y);
 }
 
 /* ---- runs ---- */
@@ -111,30 +112,31 @@ static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int6
     return tally__plan_plain(plain, a, b, n, of_columns || n < most ? n : most);
 }
 /* Notes the signs of n terms that add up to 0, `stride` values apart: whether there is any, and any other than -0. */
-TALLY_ONCE void witness(int64_t *words, int term, const raw_t *x, const raw_t *y, int64_t n, int64_t stride) {
+TALLY_ONCE void witness(const tally__kernel *kernel, int64_t *words, int term, const raw_t *x, const raw_t *y,
+                        int64_t n, int64_t stride) {
     for (int64_t i = 0; i < n * stride && !words[TALLY_OTHER]; i += stride) {
         const double a = (double)value_of(x[i]);
         const double second = TALLY_KERNEL_INPUTS == 2 ? (double)value_of(y[i]) : a;
         const double b = term == TALLY_TERM_PRODUCT ? second : 1;
         const bool negative = (tally_bits_f64(a) ^ tally_bits_f64(b)) < 0;
         const bool plus = term == TALLY_TERM_MAGNITUDE || (a != 0 && b != 0) || !negative;
-        if (TALLY_NAN == 1 && (a != a || b != b)) continue;
+        if (kernel->skips_nans && (a != a || b != b)) continue;
         words[plus ? TALLY_OTHER : TALLY_MINUS_ZERO] = 1;
     }
 }
 #if TALLY_BYTES >= 4
 /* Adds a sum that its parts are, of n terms, to a number. */
-static void add_plainly(int64_t *words, int32_t origin, int term, tally__plain_sums sums, int parts, const raw_t *x,
-                        const raw_t *y, int64_t n) {
+static void add_plainly(const tally__kernel *kernel, int64_t *words, int32_t origin, int term, tally__plain_sums sums,
+                        int parts, const raw_t *x, const raw_t *y, int64_t n) {
     if (tally__plain_total(sums, parts, 0) == 0)
-        witness(words, term, x, y, n, 1);
+        witness(kernel, words, term, x, y, n, 1);
     else
         for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][0]);
 }
 /* Notes a sum that is infinite or NaN, whatever else was added up. False: it is not known. Of f64 finite values may
  * overflow, too. */
-static bool note_special_sum(const tally__plain_made *made, accumulator_t *node) {
-    if (TALLY_HAS_KEYS || TALLY_NAN == 1 || TALLY_IS_F64) return false;
+static bool note_special_sum(const tally__kernel *kernel, const tally__plain_made *made, accumulator_t *node) {
+    if (TALLY_HAS_KEYS || kernel->skips_nans || TALLY_IS_F64) return false;
 #if TALLY_HAS_SUM
     tally_witness(node->sum, made->sums[0][0]);
 #endif
@@ -144,23 +146,25 @@ static bool note_special_sum(const tally__plain_made *made, accumulator_t *node)
     return true;
 }
 /* Adds values to a node by plain sums of many: how many of n; not all where a sum is not exact. */
-static int64_t run_plainly(tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n, accumulator_t *node) {
+static int64_t run_plainly(const tally__kernel *kernel, tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n,
+                           accumulator_t *node) {
     int64_t at = 0;
     tally__plain_made made;
     while (at < n) {
         const int64_t offsets[2] = {0, n - at < parts_together ? n - at : parts_together};
         const tally__plain_outcome outcome = tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made);
-        if (outcome == TALLY_PLAIN_INFINITE && note_special_sum(&made, node)) {
+        if (outcome == TALLY_PLAIN_INFINITE && note_special_sum(kernel, &made, node)) {
             at += offsets[1];
             continue;
         }
         if (outcome != TALLY_PLAIN_EXACT) break;
 #if TALLY_HAS_SUM
-        add_plainly(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, parts_of_sum, x + at, y + at, offsets[1]);
+        add_plainly(kernel, node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, parts_of_sum, x + at, y + at,
+                    offsets[1]);
 #endif
 #if TALLY_HAS_PRODUCTS
-        add_plainly(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, made.products, parts_of_product, x + at,
-                    y + at, offsets[1]);
+        add_plainly(kernel, node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, made.products, parts_of_product,
+                    x + at, y + at, offsets[1]);
 #endif
 #if TALLY_HAS_KEYS
         int64_t least, greatest;
@@ -182,7 +186,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
     buffers_t buffers;
     tally__tile tile;
     tally__sums sums;
-    (void)kernel, (void)first;
+    (void)first;
     clear_accumulator(node);
     tally__begin_sums(&sums, TALLY_SUM_OR_NONE(node->sum), TALLY_PRODUCTS_OR_NONE(node->products), TALLY_ORIGIN,
                       TALLY_FIRST_TERM);
@@ -198,7 +202,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
     for (int64_t at = 0, tiles = 1; at < n; at += tile_values, tiles++) {
 #if TALLY_BYTES >= 4
         if (plainly && at >= again) {
-            const int64_t done = run_plainly(&plain, x + at, y + at, n - at, node);
+            const int64_t done = run_plainly(kernel, &plain, x + at, y + at, n - at, node);
             at += done;
             if (at == n) break;
             refusals = done > 0 ? 1 : refusals + 1;
@@ -206,7 +210,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
             again = at + parts_together;
         }
 #endif
-        read_tile(&tile, &buffers, x + at, y + at, n - at < tile_values ? n - at : tile_values);
+        read_tile(kernel, &tile, &buffers, x + at, y + at, n - at < tile_values ? n - at : tile_values);
         node->n += tile.present;
 #if TALLY_HAS_KEYS
         tally__widen_range(&node->low, &node->high, &tile);
@@ -298,7 +302,8 @@ static bool finalize_sums(const tally__sums *sums, const total_t *total, const t
 /* At most TALLY_FEW_TILES: numbers no longer than the values need. Those of f64 are measured all before any is added,
  * to know how long that is; otherwise numbers are short anyway, and memory is read while values are added. False: they
  * need long ones. */
-static bool reduce_few(const raw_t *x, const raw_t *y, int64_t n, const tally_final *final, void *result, bool *empty) {
+static bool reduce_few(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t n, const tally_final *final,
+                       void *result, bool *empty) {
     enum { FEW = 14, TILES = TALLY_IS_F64 ? TALLY_FEW_TILES : 1 };
     buffers_t buffers[TILES];
     tally__sums sums;
@@ -306,8 +311,9 @@ static bool reduce_few(const raw_t *x, const raw_t *y, int64_t n, const tally_fi
     tally__fit fit = {TALLY_ORIGIN, TALLY_LIMBS, TALLY_PRODUCT_LIMBS};
     total_t total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
     int64_t sum[TALLY_EVIDENCE + FEW], products[TALLY_EVIDENCE + 2 * FEW];
-#define TALLY_READ_TILE(k) \
-    read_tile(&tiles[(k) % TILES], &buffers[(k) % TILES], x + at, y + at, n - at < tile_values ? n - at : tile_values)
+#define TALLY_READ_TILE(k)                                                        \
+    read_tile(kernel, &tiles[(k) % TILES], &buffers[(k) % TILES], x + at, y + at, \
+              n - at < tile_values ? n - at : tile_values)
     if (TALLY_IS_F64) {
         int count = 0;
         for (int64_t at = 0; at < n; at += tile_values, count++) TALLY_READ_TILE(count);
@@ -361,7 +367,7 @@ static bool reduce_run(const tally__kernel *kernel, const raw_t *x, const raw_t 
     total_t total;
     bool empty = false;
     if (reduce_two(x, n, final, result)) return false;
-    if (n > 0 && n <= TALLY_FEW_TILES * tile_values && reduce_few(x, y, n, final, result, &empty)) return empty;
+    if (n > 0 && n <= TALLY_FEW_TILES * tile_values && reduce_few(kernel, x, y, n, final, result, &empty)) return empty;
     reduce_leaves(kernel, x, y, n, 0, &run.head);
     total = total_of(&run.node);
     round_total(&total, final, result);

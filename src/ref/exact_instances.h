@@ -5,4 +5,5 @@
 
 #define TALLY_TEMPLATE "ref/exact_template.h"
 #define TALLY_SET TALLY_PASTE(tally__ref_exact_, TALLY_KERNEL)
+#define TALLY_NANS_SHARE
 #include "foreach_type.h"

@@ -5,11 +5,11 @@
 
 #ifndef TALLY_REF_EXACT_TEMPLATE
 #define TALLY_REF_EXACT_TEMPLATE
-#define TALLY_MEMBERS(type, nan)                                                              \
-    {                                                                                         \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), .lanes = 1, \
-        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), TALLY_NODE_MEMBERS(type, nan),   \
-        .run = TALLY_N2(reduce_leaves, type, nan),                                            \
+#define TALLY_MEMBERS(type, nan)                                                                                  \
+    {                                                                                                             \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, 0)), .lanes = 1,                       \
+        .value_bytes = sizeof(TALLY_N2(input_t, type, 0)), TALLY_NODE_MEMBERS(type, 0), .skips_nans = (nan) == 1, \
+        .run = TALLY_N2(reduce_leaves, type, 0),                                                                  \
     }
 #endif
 
@@ -41,11 +41,11 @@ static void add(accumulator_t *node, double x, double y) {
 static void reduce_leaves(const tally__kernel *kernel, const void *x, const void *y, int64_t n, int64_t first,
                           tally__node *out) {
     accumulator_t *node = (void *)out;
-    (void)kernel, (void)first;
+    (void)first;
     clear_accumulator(node);
     for (int64_t i = 0; i < n; i++) {
         double a = read_value(x, i), b = read_value(y, i);
-        if (TALLY_NAN == 1 && (a != a || b != b)) continue;
+        if (kernel->skips_nans && (a != a || b != b)) continue;
         add(node, a, b);
         if (i % (1 << 20) == 0) settle_accumulator(node);
     }
