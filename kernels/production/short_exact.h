@@ -13,13 +13,8 @@
 #include "segments/partition.h"
 #include "order/leaf.h"
 #include "exact_segments/thread_sums.h"
-#define TALLY_ACROSS TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD)
 #define TALLY_JOINED 0
-#include "rows/vector.h"
 #include "rows/pair_sums.h"
-
-/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#define TALLY_RESIDENT (TALLY_HAS_KEYS ? 2 : 3)
 
 /* ---- what a thread reads ---- */
 
@@ -90,14 +85,13 @@ TALLY_FN void add_rows(const tally_segments_work *work, const rows_t *rows, row_
 TALLY_FN int32_t power_of_row(const tally_segments_work *work, const tally_source *x, const tally_source *y,
                               int64_t first) {
     uint32_t most = 0;
-    if (!TALLY_IS_F64) return 0;
     TALLY_ROLLED
-    for (int64_t m = 0; m < work->length; m++) {
+    for (int64_t m = 0; TALLY_IS_F64 && m < work->length; m++) {
         const TALLY_T a = read_one(x, first + m * work->inner),
                       b = TALLY_KERNEL_INPUTS == 1 ? a : read_one(y, first + m * work->inner);
         if (!term_is_special(a, b)) most = term_size(a, b) > most ? term_size(a, b) : most;
     }
-    return power_for(most);
+    return TALLY_IS_F64 ? power_for(most) : 0;
 }
 /* Adds up a row again, in three doubles; values of f64 are scaled. */
 TALLY_LONG void put_again(const tally_segments_work *work, int64_t row) {

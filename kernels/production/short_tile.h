@@ -10,11 +10,7 @@
 #include TALLY_KERNEL_FILE
 
 #include "order/leaf.h"
-#define TALLY_ACROSS                                                                                \
-    TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD) /* sums at once \
-                                                                                     */
-#define TALLY_JOINED 128                                                            /* 4 sums of each of 16 threads */
-#include "rows/vector.h"
+#define TALLY_JOINED 128 /* 4 sums of each of 16 threads */
 #include "rows/row_tile.h"
 
 TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_sums_t *sums) {
@@ -31,7 +27,7 @@ TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_su
         mark_row(work, row);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_tile, tally_segments_work, TALLY_HAS_KEYS ? 2 : 3) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_tile, tally_segments_work, TALLY_RESIDENT) {
     TALLY_SHARED(row_tile_t, tile);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();

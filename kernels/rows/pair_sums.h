@@ -8,10 +8,15 @@
 #error "define TALLY_JOINED, twice the number of sums that are joined to a row's, at most"
 #endif
 
+#include "device/work.h"
 #include "exact_segments/flat_nodes.h"
 #include "exact_sums/compensated_results.h"
-#include "rows/vector.h"
 #include "segments/partition.h"
+#define TALLY_ACROSS TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD)
+#include "rows/vector.h"
+
+/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
+#define TALLY_RESIDENT (TALLY_HAS_KEYS ? 2 : 3)
 
 /* Values of each row, on their way at once. */
 enum { together = 4 };
