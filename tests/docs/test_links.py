@@ -34,17 +34,21 @@ def links(text):
     return re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_links(name):
-    page = ROOT / name
+def check_links(page):
+    """The links of a page to files and to their headings."""
     for link in links(page.read_text()):
         if re.match(r"[a-z]+:", link):
             continue
         file, _, anchor = link.partition("#")
         target = (page.parent / file).resolve() if file else page
-        assert target.exists(), f"{name} points to {link}, which is not there"
+        assert target.exists(), f"{page} points to {link}, which is not there"
         if anchor and target.suffix == ".md":
-            assert anchor in anchors(target), f"{name} points to {link}: {file or name} has no such heading"
+            assert anchor in anchors(target), f"{page} points to {link}: {target.name} has no such heading"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links(name):
+    check_links(ROOT / name)
 
 
 def test_index_names_every_page():

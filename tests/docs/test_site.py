@@ -30,14 +30,7 @@ def test_pages(site):
 
 def test_links_lead_somewhere(site):
     for page in (site / "docs").rglob("*.md"):
-        for link in test_links.links(page.read_text()):
-            if re.match(r"[a-z]+:", link):
-                continue
-            file, _, anchor = link.partition("#")
-            target = (page.parent / file).resolve() if file else page
-            assert target.exists(), f"{page.name} points to {link}"
-            if anchor and target.suffix == ".md":
-                assert anchor in test_links.anchors(target), f"{page.name} points to {link}"
+        test_links.check_links(page)
 
 
 def test_interface(site):

@@ -12,6 +12,10 @@ tally_backend backend = TALLY_BACKEND_SIMT;
 const tally__platform *platform = &tally__simt_platform;
 const tally__driver *driver;
 tally__gpu *gpu;
+const subject few_subjects[FEW_SUBJECTS] = {
+    {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},   {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
+    {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST},   {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+    {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
 
 static int share = 0, shares = 1;
 

@@ -26,6 +26,10 @@ int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects
  * lets only one thread of each compile. */
 void compile_kernels(bool (*is_wanted)(tally__form));
 
+/* Subjects of different code: for tests of many values. */
+enum { FEW_SUBJECTS = 6 };
+extern const subject few_subjects[FEW_SUBJECTS];
+
 /* One of some ways to schedule the simulator's threads. */
 void choose_schedule(int trial);
 

@@ -70,17 +70,14 @@ static void test_data(void **state) {
 
 /* More tiles than one group has, and more groups than one. */
 static void test_groups(void **state) {
-    static const subject some[] = {
-        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},   {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
-        {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST},   {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
-        {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
     (void)state;
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        int64_t tile = 8 * tally_leaf_length(some[i].type), most = backend == TALLY_BACKEND_SIMT || quick ? 66 : 9000;
+    for (size_t i = 0; i < FEW_SUBJECTS; i++) {
+        int64_t tile = 8 * tally_leaf_length(few_subjects[i].type),
+                most = backend == TALLY_BACKEND_SIMT || quick ? 66 : 9000;
         if (quick && i % 3 != 0) continue;
         for (int64_t tiles = 63; tiles <= most; tiles = tiles < 66 ? tiles + 1 : tiles * 3 + 1)
-            compare(&some[i], SMALL_INTEGERS, tiles * tile - 3, (int)i);
-        compare(&some[i], CANCELLATION, 65 * tile + 1, (int)i + 1);
+            compare(&few_subjects[i], SMALL_INTEGERS, tiles * tile - 3, (int)i);
+        compare(&few_subjects[i], CANCELLATION, 65 * tile + 1, (int)i + 1);
     }
 }
 

@@ -330,13 +330,10 @@ static void test_long_columns(void **state) {
 
 /* Many rows, long ones, and panels and chunks enough for every level of their trees. */
 static void test_many(void **state) {
-    static const subject some[] = {
-        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},   {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
-        {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST},   {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
-        {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
     (void)state;
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        const int64_t leaf = tally_leaf_length(some[i].type), big = backend == TALLY_BACKEND_SIMT || quick ? 1 : 60;
+    for (size_t i = 0; i < FEW_SUBJECTS; i++) {
+        const int64_t leaf = tally_leaf_length(few_subjects[i].type),
+                      big = backend == TALLY_BACKEND_SIMT || quick ? 1 : 60;
         const int64_t some_warps = 16 * gpu->multiprocessors, four_each = 64 * gpu->multiprocessors;
         const shape shapes[] = {{3000 * big, 5, 1},        {2200, 65, 1},           {2, 65 * leaf * big, 1},
                                 {1, 37 * leaf * big, 3},   {2, 20 * leaf, 9 * big}, {1, 70, 3000 * big},
@@ -345,7 +342,7 @@ static void test_many(void **state) {
                                 {1, 10, 160 * four_each},  {5, 64, 12 * four_each}, {3, 21, 50 * four_each + 1}};
         for (int w = 0; w < 15; w++)
             if (backend != TALLY_BACKEND_SIMT || (i + (size_t)w) % (quick ? 15 : 3) == 0)
-                compare(&some[i], ROUNDING, shapes[w], (int)i + w, &layouts[0], w % 2 == 0);
+                compare(&few_subjects[i], ROUNDING, shapes[w], (int)i + w, &layouts[0], w % 2 == 0);
     }
 }
 
