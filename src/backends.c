@@ -20,7 +20,7 @@ const tally__backend *tally__far_backend_of(const tally_options *options, const 
 }
 
 bool tally__is_far(const tally__input *in, const tally__sink *sink) {
-    const bool are_two = in->y != in->x; /* to ask takes a tenth of a call for few values */
+    const bool are_two = in->y != in->x;
     return tally__lies_on_gpu(in->x) || (are_two && tally__lies_on_gpu(in->y)) || tally__lies_on_gpu(sink->data);
 }
 
@@ -33,9 +33,10 @@ tally_status tally__check_plan(const tally_plan *plan, const tally__backend *bac
 tally_status tally__choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *segments,
                                    const tally__sink *sink) {
     const tally_plan *plan = segments != NULL && segments->kind == TALLY_PLANNED ? segments->plan : NULL;
-    bool on_gpu = tally__is_far(in, sink);
+    const bool may_be = tally__cuda_backend.may_hold();
+    bool on_gpu = may_be && tally__is_far(in, sink);
     if (plan != NULL) on_gpu |= plan->backend == TALLY_BACKEND_CUDA;
-    if (plan == NULL && segments != NULL)
+    if (plan == NULL && segments != NULL && may_be)
         on_gpu |= tally__lies_on_gpu(segments->index) || tally__lies_on_gpu(segments->ends);
     if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
     TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,

@@ -275,9 +275,10 @@ typedef struct tally__backend {
     tally_status (*far_values)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, void *x, void *y);
     /* Copies bytes from host memory to such memory. */
     tally_status (*far_store)(const tally__spec *, void *to, const void *bytes, size_t count);
-    /* Whether the address is in the memory of such a GPU, managed memory included. NULL for backends of the CPU. Costs
-     * nothing in a process that has not loaded the driver. */
+    /* Whether the address is in the memory of such a GPU, managed memory included. NULL for backends of the CPU. */
     bool (*holds)(const void *address);
+    /* Whether any address may be, which takes a tenth of a call for few values. */
+    bool (*may_hold)(void);
     /* Prepares offsets, lengths or segment ids for arrays of `values` values. The caller closes what was made, also
      * after a failure, and then releases its memory by the spec's allocator. */
     tally_status (*open_plan)(const tally__spec *, int64_t values, const tally_segments *, void **made);

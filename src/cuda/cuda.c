@@ -182,6 +182,8 @@ static bool cuda_holds(const void *address) {
     const tally__memory_kind kind = tally__memory_of(driver, address).kind;
     return kind == TALLY_IN_DEVICE || kind == TALLY_IN_MANAGED;
 }
+static bool cuda_may_hold(void) { return tally__driver_is_loaded(); }
+static bool simt_may_hold(void) { return true; }
 static bool simt_holds(const void *address) {
     const char *why;
     return tally__memory_of(tally__simt_platform.driver(&why), address).kind == TALLY_IN_DEVICE;
@@ -198,8 +200,8 @@ static void simt_forget(const tally_context *context, bool only_given) {
     {                                                                                                               \
         .name = #platform, .reduce = platform##_reduce, .segments = platform##_segments, .merge = platform##_merge, \
         .far_tree = far_tree, .far_values = far_values, .far_store = far_store, .holds = platform##_holds,          \
-        .nodes = &tally__cuda_nodes, .open_plan = tally__open_plan, .close_plan = tally__close_plan,                \
-        .forget = platform##_forget,                                                                                \
+        .may_hold = platform##_may_hold, .nodes = &tally__cuda_nodes, .open_plan = tally__open_plan,                \
+        .close_plan = tally__close_plan, .forget = platform##_forget,                                               \
     }
 const tally__backend tally__cuda_backend = TALLY_GPU_BACKEND(cuda);
 const tally__backend tally__simt_backend = TALLY_GPU_BACKEND(simt);
