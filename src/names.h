@@ -894,6 +894,7 @@
 #define stack TALLY_N(stack)
 #define stack2 TALLY_N(stack2)
 #define stack_and_ask TALLY_N(stack_and_ask)
+#define stack_rows TALLY_N(stack_rows)
 #define stack_vectors TALLY_N(stack_vectors)
 #define stack_vectors2 TALLY_N(stack_vectors2)
 #define stage_t TALLY_N(stage_t)
