@@ -19,16 +19,21 @@ static inline tally__fpenv tally__fpenv_enter(void) {
 static inline void tally__fpenv_leave(tally__fpenv left) {
     if (_mm_getcsr() != left) _mm_setcsr(left);
 }
-/* The flag that a result was rounded (bit 5): whether it is up; and lowers it. Arithmetic that it is to tell of reads
- * and writes memory, which the compiler does not move past these instructions. */
-static inline bool tally__take_inexact(void) {
-    unsigned int was;
-    __asm__ volatile("stmxcsr %0" : "=m"(was) : : "memory");
-    unsigned int lowered = was & ~0x20u;
-    __asm__ volatile("ldmxcsr %0" : : "m"(lowered) : "memory");
-    return was & 0x20u;
+/* Whether the flag that a result was rounded (bit 5) is up. Arithmetic that it is to tell of reads and writes memory,
+ * which the compiler does not move past these instructions. Between enter and leave nobody else asks for it, so it is
+ * not put back. */
+static inline bool tally__is_inexact(void) {
+    unsigned int flags;
+    __asm__ volatile("stmxcsr %0" : "=m"(flags) : : "memory");
+    return flags & 0x20u;
 }
-static inline void tally__raise_inexact(void) { _mm_setcsr(_mm_getcsr() | 0x20u); }
+static inline void tally__lower_inexact(void) {
+    unsigned int flags;
+    __asm__ volatile("stmxcsr %0" : "=m"(flags) : : "memory");
+    if (!(flags & 0x20u)) return; /* to write takes longer than to read */
+    flags &= ~0x20u;
+    __asm__ volatile("ldmxcsr %0" : : "m"(flags) : "memory");
+}
 #elif defined(__aarch64__)
 typedef struct tally__fpenv {
     uint64_t control, status;
@@ -47,16 +52,15 @@ static inline void tally__fpenv_leave(tally__fpenv left) {
     __asm__ volatile("msr fpcr, %0" : : "r"(left.control));
 }
 /* Bit 4 of its flags; see above. */
-static inline bool tally__take_inexact(void) {
-    uint64_t was;
-    __asm__ volatile("mrs %0, fpsr" : "=r"(was) : : "memory");
-    __asm__ volatile("msr fpsr, %0" : : "r"(was & ~(uint64_t)0x10) : "memory");
-    return was & 0x10;
+static inline bool tally__is_inexact(void) {
+    uint64_t flags;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(flags) : : "memory");
+    return flags & 0x10;
 }
-static inline void tally__raise_inexact(void) {
-    uint64_t was;
-    __asm__ volatile("mrs %0, fpsr" : "=r"(was));
-    __asm__ volatile("msr fpsr, %0" : : "r"(was | 0x10));
+static inline void tally__lower_inexact(void) {
+    uint64_t flags;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(flags) : : "memory");
+    __asm__ volatile("msr fpsr, %0" : : "r"(flags & ~(uint64_t)0x10) : "memory");
 }
 #else
 #include <fenv.h>
@@ -68,12 +72,8 @@ static inline tally__fpenv tally__fpenv_enter(void) {
     return left;
 }
 static inline void tally__fpenv_leave(tally__fpenv left) { fesetenv(&left); }
-static inline bool tally__take_inexact(void) {
-    bool was = fetestexcept(FE_INEXACT) != 0;
-    feclearexcept(FE_INEXACT);
-    return was;
-}
-static inline void tally__raise_inexact(void) { feraiseexcept(FE_INEXACT); }
+static inline bool tally__is_inexact(void) { return fetestexcept(FE_INEXACT) != 0; }
+static inline void tally__lower_inexact(void) { feclearexcept(FE_INEXACT); }
 #endif
 
 #endif

@@ -12,14 +12,12 @@ static bool reports_rounding(void) {
     static _Atomic int found; /* 1: no, 2: yes */
     if (found == 0) {
         volatile double one = 1, three = 3, exact, rounded;
-        bool was = tally__take_inexact(), after_exact, after_rounded;
+        tally__lower_inexact();
         exact = one + three;
-        after_exact = tally__take_inexact();
+        const bool after_exact = tally__is_inexact();
         rounded = one + three * 0x1p-60;
-        after_rounded = tally__take_inexact();
         (void)exact, (void)rounded;
-        if (was) tally__raise_inexact();
-        found = after_rounded && !after_exact ? 2 : 1;
+        found = tally__is_inexact() && !after_exact ? 2 : 1;
     }
     return found == 2;
 }
@@ -98,30 +96,24 @@ tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, cons
     enum { MOST = 32, LOSS = 8 }; /* credit: of one failure in eight */
     const bool narrow = plain->is_narrow && count > 1 && plain->credit++ >= 0;
     tally__finite finite;
-    bool was, rounded;
+    bool rounded;
     if (!reports_rounding()) return TALLY_PLAIN_ROUNDED;
-    was = tally__take_inexact();
+    tally__lower_inexact();
     finite = sum_terms(plain, narrow, x, y, offsets, count, made);
-    rounded = tally__take_inexact();
+    rounded = tally__is_inexact();
     if (narrow && rounded) {
         plain->credit -= LOSS;
+        tally__lower_inexact();
         finite = sum_terms(plain, false, x, y, offsets, count, made);
-        rounded = tally__take_inexact();
+        rounded = tally__is_inexact();
     } else if (plain->credit > MOST)
         plain->credit = MOST;
-    if (was || rounded) tally__raise_inexact();
     if (finite == TALLY_NOT_FINITE) return TALLY_PLAIN_INFINITE;
     return rounded ? TALLY_PLAIN_ROUNDED : finite == TALLY_FINITE ? TALLY_PLAIN_EXACT : TALLY_PLAIN_EXACT_APART;
 }
 
 /* ---- columns ---- */
 
-/* Whether an operation was rounded since the flag was lowered, which was up before or not. */
-static bool rounded_since(bool was) {
-    const bool rounded = tally__take_inexact();
-    if (rounded || was) tally__raise_inexact();
-    return rounded;
-}
 bool tally__add_columns_plainly(const tally__plain *plain, int from, const void *x, const void *y, int64_t rows,
                                 int64_t stride, int64_t width, int64_t fold, bool is_first, tally__plain_made *made,
                                 tally__left_products *left) {
@@ -130,15 +122,15 @@ bool tally__add_columns_plainly(const tally__plain *plain, int from, const void 
     if (add == NULL || !reports_rounding()) return false;
     const tally__plain_work work = {is_first ? plain->anchor : NULL, plain->least, made->sums, made->products, left};
     if (is_first) left->count = 0;
-    const bool was = tally__take_inexact();
+    tally__lower_inexact();
     add(x, y, rows, stride, width, fold, &work);
-    return !rounded_since(was) && left->count <= TALLY_LEFT_MOST;
+    return !tally__is_inexact() && left->count <= TALLY_LEFT_MOST;
 }
 bool tally__join_columns_plainly(const tally__plain *plain, int64_t width, int64_t fold, tally__plain_made *made,
                                  bool *special) {
     const tally__tiles *tiles = tally__cpu_tiles();
     bool finite = true;
-    const bool was = tally__take_inexact();
+    tally__lower_inexact();
     if (plain->has_sums)
         finite &=
             tiles->join_columns(made->sums, TALLY_PLAIN_PARTS(plain->is_f64, TALLY_TERM_VALUE), width, fold, NULL);
@@ -146,5 +138,5 @@ bool tally__join_columns_plainly(const tally__plain *plain, int64_t width, int64
         finite &= tiles->join_columns(made->products, TALLY_PLAIN_PARTS(plain->is_f64, TALLY_TERM_PRODUCT), width, fold,
                                       plain->anchor);
     *special = !finite;
-    return !rounded_since(was);
+    return !tally__is_inexact();
 }

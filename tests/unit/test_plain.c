@@ -246,21 +246,50 @@ static void test_overflow(void **unused) {
 /* ---- the flag ---- */
 
 /* A sum that is exact, and one that is rounded, by a caller whose flag is down and by one whose flag is up. */
+/* The sum of three values, by each function that adds up. */
+enum { WHOLE, SEGMENTS, ROWS, COLUMNS, PUSHED, WAYS };
+static float sum_by(int way, const float *x) {
+    static const int32_t offsets[] = {0, 0, 3};
+    const tally_array in = tally_in(x, TALLY_F32, 3);
+    float out[2] = {0};
+    tally_state *state;
+    switch (way) {
+    case WHOLE: EXPECT_OK(tally_reduce(NULL, TALLY_SUM, in, tally_out(out, TALLY_F32, 1))); break;
+    case SEGMENTS:
+        EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, in, tally_offsets(offsets, TALLY_I32, 2),
+                                        tally_out(out, TALLY_F32, 2)));
+        return out[1];
+    case ROWS:
+    case COLUMNS: {
+        const float twice[6] = {
+            x[0], x[way == ROWS ? 1 : 0], x[way == ROWS ? 2 : 1], x[way == ROWS ? 0 : 1], x[way == ROWS ? 1 : 2], x[2]};
+        EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(twice, TALLY_F32, 6),
+                                        way == ROWS ? tally_rows(2, 3, 1) : tally_rows(1, 3, 2),
+                                        tally_out(out, TALLY_F32, 2)));
+        return out[1];
+    }
+    default:
+        EXPECT_OK(tally_state_open(NULL, TALLY_SUM, TALLY_F32, 0, &state));
+        EXPECT_OK(tally_state_push(state, in));
+        EXPECT_OK(tally_state_finish(state, tally_out(out, TALLY_F32, 1)));
+        tally_state_close(state);
+    }
+    return out[0];
+}
 static void test_flag(void **unused) {
     static const float exact[3] = {1, 2, 3}, rounded[3] = {1, 0x1p-40f, 3};
     volatile double third = 1;
-    float out;
     (void)unused;
-    for (int was = 0; was < 2; was++)
-        for (int is_rounded = 0; is_rounded < 2; is_rounded++) {
-            feclearexcept(FE_ALL_EXCEPT);
-            third = 1;
-            if (was) third = third / 3; /* feraiseexcept may raise another unit's flag */
-            EXPECT_OK(tally_reduce(NULL, TALLY_SUM, tally_in(is_rounded ? rounded : exact, TALLY_F32, 3),
-                                   tally_out(&out, TALLY_F32, 1)));
-            EXPECT((fetestexcept(FE_INEXACT) != 0) == was, "the caller's flag has changed");
-            EXPECT(out == (is_rounded ? 4 : 6), "the sum is %g", (double)out);
-        }
+    for (int way = 0; way < WAYS; way++)
+        for (int was = 0; was < 2; was++)
+            for (int is_rounded = 0; is_rounded < 2; is_rounded++) {
+                feclearexcept(FE_ALL_EXCEPT);
+                third = 1;
+                if (was) third = third / 3; /* feraiseexcept may raise another unit's flag */
+                const float sum = sum_by(way, is_rounded ? rounded : exact);
+                EXPECT((fetestexcept(FE_INEXACT) != 0) == was, "way %d: the caller's flag has changed", way);
+                EXPECT(sum == (is_rounded ? 4 : 6), "way %d: the sum is %g", way, (double)sum);
+            }
     feclearexcept(FE_ALL_EXCEPT);
     EXPECT(third < 1, "1 / 3 is %g", third);
 }
@@ -268,8 +297,8 @@ static void test_flag(void **unused) {
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_tiny_first),
-                                       cmocka_unit_test(test_ties),     cmocka_unit_test(test_rests),
-                                       cmocka_unit_test(test_wholes),   cmocka_unit_test(test_overflow),
-                                       cmocka_unit_test(test_flag)};
+                                       cmocka_unit_test(test_ties),
+                                       cmocka_unit_test(test_rests),    cmocka_unit_test(test_wholes),
+                                       cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
