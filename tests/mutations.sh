@@ -324,6 +324,9 @@ mutation plain-specials src/cpu/plain.c 'if (finite == TALLY_NOT_FINITE) return 
 mutation plain-narrow src/cpu/plain.c 'memset(made->products[1], 0, (size_t)count * sizeof made->products[1][0]);' ''
 mutation plain-narrow-rounded src/cpu/plain.c 'if (narrow && rounded) {' 'if (narrow && (rounded = false)) {'
 mutation plain-flag-lost src/fpenv.h 'if (_mm_getcsr() != left) _mm_setcsr(left);' '(void)left;'
+mutation plain-long $file 'offsets[s + 1] - offsets[s],
+                        anchor' 'offsets[s + 1] - offsets[s] - (s > 0),
+                        anchor'
 mutation plain-carried $file 'take_plain_rows(rows, s, is_f64,' 'begin_plainly(s, parts, REGISTERS, kind, anchor);
         take_plain_rows(rows, s, is_f64,'
 mutation plain-second-row $file '= s[k * REGISTERS + g] + a[k];' '= s[k * REGISTERS + g] + b[k];'

@@ -164,6 +164,12 @@ typedef enum tally__plain_outcome {
     TALLY_PLAIN_EXACT,
     TALLY_PLAIN_EXACT_APART /* but for segments whose sums are not finite, or nearly so */
 } tally__plain_outcome;
+/* After how many segments plain sums are tried again, if `some` were refused, after `times` refusals in a row: the
+ * first may be chance, more hardly are. */
+static inline int64_t tally__skipped(int64_t some, int times) {
+    enum { LATER = 3, MOST = 8 };
+    return some << (times == 0 ? 0 : (times < MOST ? times : MOST) + LATER);
+}
 tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made);
 

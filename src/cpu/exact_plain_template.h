@@ -7,10 +7,10 @@
 
 /* How many segments are summed together; 0: the first is too long. */
 static int plain_fitting(const int64_t *offsets, int64_t count) {
-    const int64_t most =
-        TALLY_BYTES >= 4 && count == 1 ? parts_together : TALLY_BATCH_VALUES; /* one alone needs no room for rows */
     int some = (int)(count < TALLY_PLAIN_MOST ? count : TALLY_PLAIN_MOST);
     if (offsets[some] - offsets[0] > TALLY_BATCH_VALUES) some = tally__fitting(offsets, some, TALLY_PLAIN_MOST);
+    const int64_t most =
+        TALLY_BYTES >= 4 && some == 1 ? parts_together : TALLY_BATCH_VALUES; /* one alone needs no room for rows */
     return offsets[some] - offsets[0] <= most ? some : 0;
 }
 

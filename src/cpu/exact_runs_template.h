@@ -100,12 +100,13 @@ static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int6
     if (TALLY_KERNEL_INPUTS == 2) widen(few[1], y, read);
     a = few[0], b = few[TALLY_KERNEL_INPUTS - 1];
 #endif
-    *plain = (tally__plain){.is_f64 = TALLY_IS_F64,
-                            .has_sums = TALLY_HAS_SUM,
-                            .has_products = TALLY_HAS_PRODUCTS,
-                            .is_narrow = TALLY_NUMBER == TALLY_NUMBER_bf16 && TALLY_KERNEL_INPUTS == 1,
-                            .fewer = spared,
-                            .term = TALLY_FIRST_TERM};
+    *plain =
+        (tally__plain){.is_f64 = TALLY_IS_F64,
+                       .has_sums = TALLY_HAS_SUM,
+                       .has_products = TALLY_HAS_PRODUCTS,
+                       .is_narrow = TALLY_NUMBER == TALLY_NUMBER_bf16 && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1,
+                       .fewer = spared,
+                       .term = TALLY_FIRST_TERM};
     if (n == 0 || (!of_columns && !plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE))))
         return n > 0;
     const int64_t most = TALLY_IS_F64 ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS;
@@ -133,12 +134,14 @@ static void add_plainly(const tally__kernel *kernel, int64_t *words, int32_t ori
     else
         for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][0]);
 }
-/* Notes a sum that is infinite or NaN, whatever else was added up. False: it is not known. Of f64 finite values may
- * overflow, too. */
+/* Notes a sum that is infinite or NaN, whatever else was added up. False: it is not known. Of f64 only a NaN is: upper
+ * halves of NaNs may be infinite, and products overflow unseen. */
 static bool note_special_sum(const tally__kernel *kernel, const tally__plain_made *made, accumulator_t *node) {
-    if (TALLY_HAS_KEYS || kernel->skips_nans || TALLY_IS_F64) return false;
+    const double special = TALLY_HAS_SUM ? made->sums[0][0] : made->products[0][0];
+    if (TALLY_HAS_KEYS || kernel->skips_nans) return false;
+    if (TALLY_IS_F64 && (special == special || TALLY_KERNEL_INPUTS == 2)) return false;
 #if TALLY_HAS_SUM
-    tally_witness(node->sum, made->sums[0][0]);
+    tally_witness(node->sum, special);
 #endif
 #if TALLY_HAS_PRODUCTS
     tally_witness(node->products, made->products[0][0]);
@@ -153,7 +156,7 @@ static int64_t run_plainly(const tally__kernel *kernel, tally__plain *plain, con
     while (at < n) {
         const int64_t offsets[2] = {0, n - at < parts_together ? n - at : parts_together};
         const tally__plain_outcome outcome = tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made);
-        if (outcome == TALLY_PLAIN_INFINITE && note_special_sum(kernel, &made, node)) {
+        if (outcome == TALLY_PLAIN_EXACT_APART && note_special_sum(kernel, &made, node)) {
             at += offsets[1];
             continue;
         }

@@ -69,10 +69,9 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
     tally__plain plain;
     bool plainly =
         of_parts && count > 0 && plan_plain(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0], false);
-    bool special = false; /* whether infinities or NaNs are to be expected */
-    int64_t again =
-        0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
-    int refusals = 0;
+    bool special = false;            /* whether infinities or NaNs are to be expected */
+    int64_t again = 0;               /* where plain sums are next tried */
+    int refusals = 0;                /* one after the other */
     int most = TALLY_BATCH_MOST / 2; /* segments of a batch: more where they are short */
     (void)limit;
     for (int64_t at = 0; at < count;) {
@@ -85,8 +84,7 @@ static int dense_segments(const tally__kernel *kernel, const void *vx, const voi
                 at += together;
                 continue;
             }
-            plainly = refusals++ == 0;
-            again = at + together;
+            again = at + tally__skipped(together, refusals++);
         }
         int batch = (int)(count - at < most ? count - at : most);
         if (from[batch] - from[0] > TALLY_BATCH_VALUES) batch = tally__fitting(from, batch, TALLY_BATCH_MOST);

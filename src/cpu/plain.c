@@ -78,7 +78,9 @@ static tally__finite sum_terms(const tally__plain *plain, bool narrow, const voi
     const tally__tiles *tiles = tally__cpu_tiles();
     tally__plain_sum *const *const of = tiles->plain[plain->is_f64];
     if (plain->has_sums && plain->has_products && count == 1)
-        return tiles->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums, made->products);
+        return tiles->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums, made->products)
+                   ? TALLY_FINITE
+                   : TALLY_NOT_FINITE_APART;
     if (plain->has_sums && plain->has_products && tiles->plain_equal[plain->is_f64] != NULL) {
         const int finite =
             tiles->plain_equal[plain->is_f64](x, offsets, count, narrow, plain->anchor, made->sums, made->products);

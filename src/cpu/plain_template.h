@@ -2,8 +2,9 @@
  * of their digits and of the lower ones, and products in two or three. Nothing is known of the values here: whoever
  * calls asks the machine whether it has rounded any operation, and if not, all sums are exact (docs/exact.md).
  *
- * What all values before a place add up to is made for every place where a segment ends, and a segment is the
- * difference of two of these. So it has no loop of its own, and no branch that lengths could mislead. */
+ * What all values before a place add up to is made for every place where a short segment ends, and the segment is the
+ * difference of two of these. So it has no loop of its own, and no branch that lengths could mislead. Segments that are
+ * long on average have such loops. */
 #ifndef TALLY_CPU_PLAIN_TEMPLATE_H
 #define TALLY_CPU_PLAIN_TEMPLATE_H
 
@@ -210,9 +211,20 @@ TALLY_INLINE TALLY_TARGET void plain_by_rows(const int is_f64, const int kind, c
 #undef TALLY_ANCHOR
 }
 
+/* What lanes add up to: in a tree, as additions that wait for one another are slow. */
+TALLY_INLINE TALLY_TARGET double sum_of_lanes(wide s) {
+    double sums[WIDTH];
+#pragma GCC unroll 8
+    for (int j = 0; j < WIDTH; j++) sums[j] = s[j];
+#pragma GCC unroll 4
+    for (int some = WIDTH / 2; some > 0; some /= 2)
+#pragma GCC unroll 8
+        for (int j = 0; j < some; j++) sums[j] += sums[j + some];
+    return sums[0];
+}
 /* What the lanes of one segment add up to. */
 TALLY_INLINE TALLY_TARGET void end_total(wide *s, const int parts, const int chains, const int kind,
-                                         const double *anchor, tally__plain_sums sums) {
+                                         const double *anchor, int segment, tally__plain_sums sums) {
 #pragma GCC unroll 4
     for (int k = 0; k < parts; k++) {
         wide *const of = s + k * chains;
@@ -220,13 +232,13 @@ TALLY_INLINE TALLY_TARGET void end_total(wide *s, const int parts, const int cha
         for (int c = 0; c < chains && kind == TALLY_TERM_PRODUCT; c++) of[c] -= anchor[k];
 #pragma GCC unroll 8
         for (int c = 1; c < chains; c++) of[0] += of[c];
-        sums[k][0] = 0;
-        for (int j = 0; j < WIDTH; j++) sums[k][0] += of[0][j];
+        sums[k][segment] = sum_of_lanes(of[0]);
     }
 }
 /* One segment. */
 TALLY_INLINE TALLY_TARGET void plain_total(const int is_f64, const int kind, const void *x, const void *y,
-                                           const int two, int64_t n, const double *anchor, tally__plain_sums sums) {
+                                           const int two, int64_t n, const double *anchor, int segment,
+                                           tally__plain_sums sums) {
     const int parts = TALLY_PLAIN_PARTS(is_f64, kind);
     wide s[TALLY_PARTS * CHAINS];
     int64_t i = 0;
@@ -245,7 +257,7 @@ TALLY_INLINE TALLY_TARGET void plain_total(const int is_f64, const int kind, con
         wide a = load_part(is_f64, x, i, n - i);
         take_plainly(s + CHAINS - 1, CHAINS, is_f64, kind, a, two ? load_part(is_f64, y, i, n - i) : a);
     }
-    end_total(s, parts, CHAINS, kind, anchor, sums);
+    end_total(s, parts, CHAINS, kind, anchor, segment, sums);
 }
 #ifdef TALLY_PLAIN_PRODUCTS
 /* Values and squares of one segment, read once. */
@@ -264,8 +276,8 @@ TALLY_INLINE TALLY_TARGET void total_of_both(const int is_f64, const int chains,
             take_plainly(s + c, chains, is_f64, TALLY_TERM_VALUE, a, a);
             take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);
         }
-    end_total(s, of_values, chains, TALLY_TERM_VALUE, anchor, sums);
-    end_total(squares, of_squares, chains, TALLY_TERM_PRODUCT, anchor, products);
+    end_total(s, of_values, chains, TALLY_TERM_VALUE, anchor, 0, sums);
+    end_total(squares, of_squares, chains, TALLY_TERM_PRODUCT, anchor, 0, products);
 }
 #endif
 
@@ -411,13 +423,20 @@ TALLY_INLINE TALLY_TARGET bool across(const int is_f64, const int kind, const vo
     plain_across(is_f64, kind, x, length, count, sums);
     return true;
 }
+/* So many values on average, and a branch that is mispredicted at the end of each segment costs less than rows. */
+enum { LONG_ON_AVERAGE = 110 };
 TALLY_INLINE TALLY_TARGET bool plain_segments(const int is_f64, const int kind, const void *x, const void *y,
                                               const int two, const int64_t *offsets, int count, const double *anchor,
                                               tally__plain_sums sums) {
     bool done = false;
-    if (count == 1) {
-        plain_total(is_f64, kind, x, y, two, offsets[1] - offsets[0], anchor, sums);
-        return false;
+    const int64_t n = offsets[count] - offsets[0];
+    if (count == 1 || n >= count * (int64_t)LONG_ON_AVERAGE) {
+        for (int s = 0; s < count; s++) {
+            const int64_t from = (offsets[s] - offsets[0]) * (is_f64 ? 8 : 4);
+            plain_total(is_f64, kind, (const char *)x + from, (const char *)y + from, two, offsets[s + 1] - offsets[s],
+                        anchor, s, sums);
+        }
+        return true;
     }
     const int length = equal_length(offsets, count);
     switch (length) {

@@ -130,7 +130,7 @@ static void test_segments(void **unused) {
             for (int kind = 0; kind < KINDS; kind++)
                 for (int lengths = 0; lengths < SEGMENTATIONS; lengths++) {
                     const subject s = {TALLY_SUM, type, (tally_nan)random_below(&random, 2), 0, TALLY_BEST};
-                    const int64_t equal = 1 + random_below(&random, random_below(&random, 4) ? 5 : 100),
+                    const int64_t equal = 1 + random_below(&random, random_below(&random, 4) ? 5 : 300),
                                   count = 1 + random_below(&random, COUNT);
                     int64_t offsets[COUNT + 1] = {random_below(&random, 9)};
                     for (int64_t i = 0; i < count; i++)
