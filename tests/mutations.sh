@@ -327,6 +327,10 @@ mutation plain-flag-lost src/fpenv.h 'if (_mm_getcsr() != left) _mm_setcsr(left)
 mutation plain-long $file 'offsets[s + 1] - offsets[s],
                         anchor' 'offsets[s + 1] - offsets[s] - (s > 0),
                         anchor'
+mutation plain-halves-rounded src/cpu/plain.c 'if (tally__is_inexact()) {' 'if (tally__is_inexact() && count > 1000) {' avx512
+mutation plain-halves-rest src/cpu/plain_halves_template.h '(uint32_t)(n - i))' '(uint32_t)(n - i - 1))' avx512
+mutation plain-halves-second src/cpu/plain_halves_template.h '(int32_t)0xffff0000)' '(int32_t)0xffffffff)' avx512
+mutation plain-halves-signs src/cpu/exact_plain_template.h 'some_are_tiny(made.sums, count))' 'false)' avx512
 mutation plain-carried $file 'take_plain_rows(rows, s, is_f64,' 'begin_plainly(s, parts, REGISTERS, kind, anchor);
         take_plain_rows(rows, s, is_f64,'
 mutation plain-second-row $file '= s[k * REGISTERS + g] + a[k];' '= s[k * REGISTERS + g] + b[k];'

@@ -173,6 +173,11 @@ static inline int64_t tally__skipped(int64_t some, int times) {
 tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made);
 
+/* The same of values or magnitudes of type TALLY_FROM_F16 or TALLY_FROM_BF16, by few operations: it is refused if these
+ * have lately been rounded, or there is no loop. */
+tally__plain_outcome tally__sum_halves(tally__plain *plain, int from, const void *x, const int64_t *offsets, int count,
+                                       tally__plain_made *made);
+
 /* Sums of rows of columns, of a type TALLY_FROM_... (tally__plain_columns), the first ones or added to those that there
  * are, but for the products that are `left`; joins the lanes of each column, after which *special says whether some sum
  * is not finite. False: some operation was rounded, or the machine does not tell, and sums are of no use. */

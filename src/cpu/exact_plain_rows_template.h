@@ -11,13 +11,9 @@
 
 enum {
     plain_width = TALLY_IS_F64 ? TALLY_PLAIN_MOST / 2 : TALLY_PLAIN_MOST, /* columns that go together */
-    plain_lanes = 128,     /* lanes that several rows of fewer columns make */
-    plain_rows = 256,      /* rows that are added up before it is asked whether any operation was rounded, */
-    plain_least = 1 << 13, /* or as many as have so many values */
-    plain_from = TALLY_IS_F64                       ? TALLY_FROM_F64
-                 : TALLY_BYTES == 4                 ? TALLY_FROM_F32
-                 : TALLY_NUMBER == TALLY_NUMBER_f16 ? TALLY_FROM_F16
-                                                    : TALLY_FROM_BF16
+    plain_lanes = 128,    /* lanes that several rows of fewer columns make */
+    plain_rows = 256,     /* rows that are added up before it is asked whether any operation was rounded, */
+    plain_least = 1 << 13 /* or as many as have so many values */
 };
 /* What is known of a column, or of a lane of one: its sums; its result, as some of its values are infinite or NaN;
  * nothing. */

@@ -10,7 +10,7 @@ static int plain_fitting(const int64_t *offsets, int64_t count) {
     int some = (int)(count < TALLY_PLAIN_MOST ? count : TALLY_PLAIN_MOST);
     if (offsets[some] - offsets[0] > TALLY_BATCH_VALUES) some = tally__fitting(offsets, some, TALLY_PLAIN_MOST);
     const int64_t most =
-        TALLY_BYTES >= 4 && some == 1 ? parts_together : TALLY_BATCH_VALUES; /* one alone needs no room for rows */
+        TALLY_RUNS_PLAINLY && some == 1 ? parts_together : TALLY_BATCH_VALUES; /* one alone needs no room for rows */
     return offsets[some] - offsets[0] <= most ? some : 0;
 }
 
@@ -97,6 +97,27 @@ static void redo_special_sums(const tally__kernel *kernel, const raw_t *x, const
         place_in_leaf(results, s, result, bytes);
     }
 }
+#if TALLY_BYTES == 2
+/* Sums of values that need not be widened first. False: that does not pay, as a branch is mispredicted at the end of
+ * each short segment unless all are alike; or they were rounded. */
+static bool sum_as_they_lie(tally__plain *plain, const raw_t *x, const int64_t *offsets, int count,
+                            tally__plain_made *made, tally__plain_outcome *outcome) {
+    enum { FEW = TALLY_NUMBER == TALLY_NUMBER_f16 ? 150 : 64, FEW_ALIKE = TALLY_NUMBER == TALLY_NUMBER_f16 ? 150 : 16 };
+    const int64_t n = offsets[count] - offsets[0], first = offsets[1] - offsets[0];
+    if (!TALLY_HAS_SUM || TALLY_HAS_PRODUCTS || n < count * (int64_t)(n == count * first ? FEW_ALIKE : FEW))
+        return false;
+    const tally__plain_outcome made_so = tally__sum_halves(plain, plain_from, x, offsets, count, made);
+    if (made_so == TALLY_PLAIN_ROUNDED) return false;
+    *outcome = made_so;
+    return true;
+}
+/* Whether some result may be 0: then values are asked for its sign. */
+TALLY_FN bool some_are_tiny(tally__plain_sums sums, int count) {
+    int32_t tiny = 0;
+    for (int s = 0; s < count; s++) tiny |= __builtin_fabs(sums[0][s]) < 0x1p-100;
+    return tiny;
+}
+#endif
 /* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum
  * alone. `special`: whether there were infinities or NaNs in the segments before, and whether there are in these. */
 static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const raw_t *x, const raw_t *y,
@@ -109,9 +130,15 @@ static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const
     const void *a = x += offsets[0], *b = y += offsets[0];
 #if TALLY_BYTES == 2
     float wide[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
-    widen(wide[0], x, n);
-    if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, n);
+    const bool is_summed = sum_as_they_lie(plain, x, offsets, count, &made, &outcome);
+    if (!is_summed || (TALLY_HAS_MINUS_ZEROS && some_are_tiny(made.sums, count))) {
+        if (n > TALLY_BATCH_VALUES) return false;
+        widen(wide[0], x, n);
+        if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, n);
+    }
     a = wide[0], b = wide[TALLY_KERNEL_INPUTS - 1];
+#else
+    const bool is_summed = false;
 #endif
 #if TALLY_IS_F64
     double large[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
@@ -125,7 +152,8 @@ static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const
 #endif
     if (TALLY_KERNEL_INPUTS == 1) b = a;
     finite.specials = 0;
-    if (!*special || n > TALLY_BATCH_VALUES) outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);
+    if (!is_summed && (!*special || n > TALLY_BATCH_VALUES))
+        outcome = tally__sum_plainly(plain, a, b, offsets, count, &made);
     if (outcome == TALLY_PLAIN_INFINITE && n <= TALLY_BATCH_VALUES) {
         take_finite(&finite, &a, &b, n);
         *special = finite.specials > 0;

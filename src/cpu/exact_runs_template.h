@@ -30,7 +30,11 @@ enum {
     /* Bits that a value has fewer than f32: tiles are measured as if it had them all. */
     spared = TALLY_BYTES != 2                   ? 0
              : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13
-                                                : 16
+                                                : 16,
+    plain_from = TALLY_IS_F64                       ? TALLY_FROM_F64
+                 : TALLY_BYTES == 4                 ? TALLY_FROM_F32
+                 : TALLY_NUMBER == TALLY_NUMBER_f16 ? TALLY_FROM_F16
+                                                    : TALLY_FROM_BF16
 };
 
 /* What a tile is read through when it cannot be used where it lies. */
@@ -125,7 +129,9 @@ TALLY_ONCE void witness(const tally__kernel *kernel, int64_t *words, int term, c
         words[plus ? TALLY_OTHER : TALLY_MINUS_ZERO] = 1;
     }
 }
-#if TALLY_BYTES >= 4
+/* Of f16 and bf16 only sums that need no wide copy. */
+#define TALLY_RUNS_PLAINLY (TALLY_BYTES >= 4 || (TALLY_HAS_SUM && !(TALLY_HAS_PRODUCTS)))
+#if TALLY_RUNS_PLAINLY
 /* Adds a sum that its parts are, of n terms, to a number. */
 static void add_plainly(const tally__kernel *kernel, int64_t *words, int32_t origin, int term, tally__plain_sums sums,
                         int parts, const raw_t *x, const raw_t *y, int64_t n) {
@@ -155,7 +161,9 @@ static int64_t run_plainly(const tally__kernel *kernel, tally__plain *plain, con
     tally__plain_made made;
     while (at < n) {
         const int64_t offsets[2] = {0, n - at < parts_together ? n - at : parts_together};
-        const tally__plain_outcome outcome = tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made);
+        const tally__plain_outcome outcome = TALLY_BYTES == 2
+                                                 ? tally__sum_halves(plain, plain_from, x + at, offsets, 1, &made)
+                                                 : tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made);
         if (outcome == TALLY_PLAIN_EXACT_APART && note_special_sum(kernel, &made, node)) {
             at += offsets[1];
             continue;
@@ -193,23 +201,23 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
     clear_accumulator(node);
     tally__begin_sums(&sums, TALLY_SUM_OR_NONE(node->sum), TALLY_PRODUCTS_OR_NONE(node->products), TALLY_ORIGIN,
                       TALLY_FIRST_TERM);
-#if TALLY_BYTES >= 4
+#if TALLY_RUNS_PLAINLY
     /* Plainly only what caches hold: to ask whether an operation was rounded waits for all of them, and memory is not
      * read meanwhile. */
     const int64_t cached = (1 << 20) / TALLY_BYTES / TALLY_KERNEL_INPUTS;
     int64_t again = 0;
     int refusals = 0; /* one after the other */
     tally__plain plain;
-    bool plainly = n <= cached && plan_plain(&plain, x, y, n, false) && plain.power == 0;
+    bool plainly = (n <= cached || TALLY_BYTES == 2) && plan_plain(&plain, x, y, n, false) && plain.power == 0;
 #endif
     for (int64_t at = 0, tiles = 1; at < n; at += tile_values, tiles++) {
-#if TALLY_BYTES >= 4
+#if TALLY_RUNS_PLAINLY
         if (plainly && at >= again) {
             const int64_t done = run_plainly(kernel, &plain, x + at, y + at, n - at, node);
             at += done;
             if (at == n) break;
             refusals = done > 0 ? 1 : refusals + 1;
-            plainly = refusals < 2;
+            plainly = TALLY_BYTES == 2 || refusals < 2; /* sums of two bytes know when to try again */
             again = at + parts_together;
         }
 #endif

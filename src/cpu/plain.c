@@ -72,6 +72,7 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
     }
     return !plain->has_products || plan_plain_products(plain, few.x, few.y, n, terms);
 }
+enum { MOST = 32, LOSS = 8 }; /* credit: of one failure in eight */
 /* The sums that are asked for; `narrow`: squares in one sum, as the first of two parts. */
 static tally__finite sum_terms(const tally__plain *plain, bool narrow, const void *x, const void *y,
                                const int64_t *offsets, int count, tally__plain_made *made) {
@@ -95,7 +96,6 @@ static tally__finite sum_terms(const tally__plain *plain, bool narrow, const voi
 }
 tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made) {
-    enum { MOST = 32, LOSS = 8 }; /* credit: of one failure in eight */
     const bool narrow = plain->is_narrow && count > 1 && plain->credit++ >= 0;
     tally__finite finite;
     bool rounded;
@@ -112,6 +112,20 @@ tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, cons
         plain->credit = MOST;
     if (finite == TALLY_NOT_FINITE) return TALLY_PLAIN_INFINITE;
     return rounded ? TALLY_PLAIN_ROUNDED : finite == TALLY_FINITE ? TALLY_PLAIN_EXACT : TALLY_PLAIN_EXACT_APART;
+}
+
+tally__plain_outcome tally__sum_halves(tally__plain *plain, int from, const void *x, const int64_t *offsets, int count,
+                                       tally__plain_made *made) {
+    tally__plain_halves *const sum = tally__cpu_tiles()->plain_halves[from][plain->term];
+    if (sum == NULL || !reports_rounding() || plain->credit++ < 0) return TALLY_PLAIN_ROUNDED;
+    tally__lower_inexact();
+    const tally__finite finite = sum(x, offsets, count, made->sums);
+    if (tally__is_inexact()) {
+        plain->credit -= LOSS;
+        return TALLY_PLAIN_ROUNDED;
+    }
+    if (plain->credit > MOST) plain->credit = MOST;
+    return finite == TALLY_FINITE ? TALLY_PLAIN_EXACT : TALLY_PLAIN_EXACT_APART;
 }
 
 /* ---- columns ---- */

@@ -175,6 +175,7 @@ static inline double tally__plain_total(tally__plain_sums sums, int parts, int s
 
 /* Types as they lie in memory. */
 enum { TALLY_FROM_F32, TALLY_FROM_F64, TALLY_FROM_F16, TALLY_FROM_BF16, TALLY_FROMS };
+typedef tally__finite tally__plain_halves(const void *x, const int64_t *offsets, int count, tally__plain_sums sums);
 /* Factors of products of f64 that are in no sum, and their lanes. */
 enum { TALLY_LEFT_MOST = 64 };
 typedef struct tally__left_products {
@@ -239,6 +240,9 @@ typedef struct tally__tiles {
     /* By type and term. NULL: the machine lacks an operation that rounds without raising the flag, which products
      * need. */
     tally__plain_sum *plain[2][TALLY_TERMS];
+    /* By type as it lies in memory, and term: sums of segments, of which there is one at least; sums[0] has space for
+     * the next multiple of eight. NULL: there is no such loop. */
+    tally__plain_halves *plain_halves[TALLY_FROMS][TALLY_TERMS];
     /* Squares of f32 in one sum, as values. */
     tally__plain_sum *plain_squares;
     /* Plain sums of values and squares of one segment, in one pass. Or NULL. */

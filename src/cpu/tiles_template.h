@@ -12,6 +12,7 @@
 #include "cpu/measure.h"
 #include "cpu/plain_columns_template.h"
 #include "cpu/plain_equal_template.h"
+#include "cpu/plain_halves_template.h"
 #include "cpu/plain_template.h"
 #include "cpu/results_template.h"
 #include "cpu/specials_template.h"
@@ -182,6 +183,7 @@ static TALLY_TARGET void widen_bf16(const void *at, int64_t n, float *to) {
 #define TALLY_PLAIN_COLUMNS_ENTRY(type, from, name, kind, products)                                          \
     .plain_columns[from][(products) ? (kind) == NO_PLAIN_TERM ? TALLY_TERM_PRODUCT : TALLY_TERMS : (kind)] = \
         plain_columns_##type##_##name,
+#define TALLY_HALVES_ENTRY(type, from, name, kind) .plain_halves[from][kind] = plain_halves_##type##_##name,
 extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
     .measure = {measure_f32, measure_f64},
@@ -205,8 +207,11 @@ const tally__tiles TALLY_TILES = {
 #ifdef TALLY_VECTOR_FMA
     .both = {both_f32, both_f64},
 #endif
+#ifdef TALLY_PLAIN_HALVES
+    TALLY_ALL_HALVES(TALLY_HALVES_ENTRY)
+#endif
 #ifdef TALLY_PLAIN_PRODUCTS
-    .plain_both = {plain_both_f32, plain_both_f64},
+        .plain_both = {plain_both_f32, plain_both_f64},
     .plain_equal = {plain_equal_f32, plain_equal_f64},
 #endif
     .begin_batch = begin_batch,

@@ -158,6 +158,31 @@ static void test_tiny_first(void **unused) {
     now.type = TALLY_F64, now.nan = s.nan, now.data = "tiny first", now.size = VALUES;
     check(&s, in, in, &segments, VALUES / LENGTH);
 }
+/* f16 and bf16 of which f32 holds the sums of a few, or here and there does not; all -0; of which one is NaN or
+ * infinite; that cancel. Short segments, long ones, and longer ones than are widened at a time. */
+static void test_halves(void **unused) {
+    enum { VALUES = 12000, EACH = 5 };
+    static const int64_t lengths[] = {16, 17, 33, 64, 150, 167, 2500, 5000};
+    static const double odd[] = {0x1p-24, 0x1p15, NAN, INFINITY, -0.0};
+    uint64_t random = seed + 2;
+    (void)unused;
+    for (tally_type type = TALLY_F16; type <= TALLY_BF16; type++)
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+            for (int what = 0; what < EACH; what++) {
+                const subject s = {TALLY_SUM, type, (tally_nan)(what % 2), 0, TALLY_BEST};
+                const int64_t count = VALUES / lengths[k], n = count * lengths[k];
+                void *x = scratch(0, VALUES * 8);
+                for (int64_t i = 0; i < n; i++) {
+                    const double even = (double)(random_below(&random, 255) - 127) / 128;
+                    put_number(type, x, i, what == 4 ? -0.0 : i % 2 == 1 && what == 3 ? -1 : even + (what == 3));
+                }
+                for (int some = 0; some < 6; some++) put_number(type, x, random_below(&random, n), odd[what]);
+                const tally_segments segments = tally_rows(count, lengths[k], 1);
+                now.type = type, now.nan = s.nan, now.data = "halves", now.size = lengths[k];
+                check(&s, tally_in(x, type, n), tally_in(x, type, n), &segments, count);
+                check(&s, tally_in(x, type, n), tally_in(x, type, n), NULL, 1);
+            }
+}
 /* Two values are a tie, and others decide it that fall below their digits: they add up to something that their rounded
  * sum has another sign than, or that it does not see. */
 static void test_ties(void **unused) {
@@ -297,7 +322,7 @@ static void test_flag(void **unused) {
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_tiny_first),
-                                       cmocka_unit_test(test_ties),
+                                       cmocka_unit_test(test_halves),   cmocka_unit_test(test_ties),
                                        cmocka_unit_test(test_rests),    cmocka_unit_test(test_wholes),
                                        cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
