@@ -59,7 +59,7 @@ enum {
     X(SAVE, "save", 0, "STATE", OF_OPERATORS | OF_MERGE,                                                              \
       "write the partial result to this file in place of a result: tally merge finishes it")                          \
     X(FIRST, "first", 0, "N", OF_OPERATORS,                                                                           \
-      "with --save: so many values of the whole stand before these; needed where their order shows")                  \
+      "with --save: the number of values before these in the whole; needed where order shows in the result")          \
     X(JSON, "json", 0, "", OF_OPERATORS | OF_MERGE | OF_RACE, "print one JSON object per result set")                 \
     X(CSV, "csv", 0, "", OF_OPERATORS, "FILE is a table of fields with commas between; see tally help tables")        \
     X(TSV, "tsv", 0, "", OF_OPERATORS, "FILE is a table of fields with tabs between")                                 \
@@ -81,7 +81,7 @@ enum {
       "exact (sums of floats, and what is made of them, are the true value rounded once; default) or "                \
       "fast (floats are added in the canonical order)")                                                               \
     X(OVERFLOW, "overflow", 0, "WHICH", OF_OPERATORS | OF_MERGE,                                                      \
-      "refuse (a sum of integers that does not fit 64 bits is no result; default) or wrap "                           \
+      "refuse (default; a sum of integers that does not fit 64 bits has no result) or wrap "                          \
       "(it is given modulo 2^64)")                                                                                    \
     X(DEVICE, "device", 0, "D", OF_OPERATORS | OF_WARM | OF_RACE,                                                     \
       "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated "        \
@@ -91,23 +91,25 @@ enum {
     X(ALL, "all", 0, "", OF_WARM, "the kernels of segments and rows, too")                                            \
     X(OP, "op", 0, "OPERATOR", OF_RACE,                                                                               \
       "reduce by this operator (default min), or by compose, which does not commute")                                 \
-    X(N, "n", 0, "COUNT", OF_RACE | OF_EXPLAIN, "so many values")                                                     \
+    X(N, "n", 0, "COUNT", OF_RACE | OF_EXPLAIN, "the number of values")                                               \
     X(SEGMENTS, "segments", 0, "SHAPE", OF_RACE | OF_EXPLAIN,                                                         \
-      "divided into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)")                 \
+      "how values are divided into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)")  \
     X(CHART, "chart", 0, "OUT.svg", OF_RACE, "also draw the times")                                                   \
     X(LIST, "list", 0, "", OF_RACE, "only list the kernels")                                                          \
     X(MEASURED, "measured", 0, "RACE.json", OF_COURSE,                                                                \
       "the times that the page shows, as tally race --json printed them (default: those of an H100)")                 \
-    X(BLOCK, "block", 0, "THREADS", OF_RACE, "of kernels that take blocks of any power of two, so many threads")      \
-    X(EACH, "each", 0, "COUNT", OF_RACE, "of kernels that take any number of elements a thread, so many (4 to 64)")   \
-    X(WIDTH, "width", 0, "COLUMNS", OF_RACE, "of kernels that fold a matrix, so many columns (8 to 128; usually 32)") \
-    X(HEIGHT, "height", 0, "ROWS", OF_RACE, "of kernels that fold a matrix, so many rows (32 to 128; usually 32)")    \
-    X(BLOCKS, "blocks", 0, "COUNT", OF_RACE, "of kernels whose blocks stay or stride, so many blocks")                \
-    X(LISTS, "lists", 0, "COUNT", OF_RACE, "so many lists for merge_lists (default 32)")                              \
+    X(BLOCK, "block", 0, "THREADS", OF_RACE, "the threads of a block, for kernels that take any power of two")        \
+    X(EACH, "each", 0, "COUNT", OF_RACE, "the elements of a thread (4 to 64), for kernels that take any number")      \
+    X(WIDTH, "width", 0, "COLUMNS", OF_RACE,                                                                          \
+      "the columns of the matrix (8 to 128; usually 32), for kernels that fold one")                                  \
+    X(HEIGHT, "height", 0, "ROWS", OF_RACE,                                                                           \
+      "the rows of the matrix (32 to 128; usually 32), for kernels that fold one")                                    \
+    X(BLOCKS, "blocks", 0, "COUNT", OF_RACE, "the number of blocks, for kernels whose blocks stay or stride")         \
+    X(LISTS, "lists", 0, "COUNT", OF_RACE, "the number of lists for merge_lists (default 32)")                        \
     X(SWEEP, "sweep", 0, "PARAMETER", OF_RACE,                                                                        \
       "race at each power of two of block, each, width, height, blocks or lists")                                     \
     X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check, count and rank a kernel of your own; cc builds it")               \
-    X(FIX, "fix", 0, "N", OF_RACE, "the exercises: kernels with a mistake to mend; 0 lists them")                     \
+    X(FIX, "fix", 0, "N", OF_RACE, "write exercise N, a kernel with a mistake to mend; 0 lists them")                 \
     X(PAPER, "paper", 0, "", OF_RACE | OF_EXPLAIN,                                                                    \
       "the tables and figures of the paper that the kernels 16 to 26 are from (explain: its Figures 1 and 2)")        \
     X(HELP, "help", 'h', "", OF_ALL, "say what the command does")                                                     \
