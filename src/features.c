@@ -4,7 +4,7 @@
 
 #include "grouping.h"
 
-enum { SQUARE_BYTES = 16, AHEAD = 24 /* scattered vectors are prefetched so many vectors ahead */ };
+enum { SQUARE_BYTES = 16, AHEAD = 24 /* vectors: how far ahead scattered ones are prefetched */ };
 
 /* What is copied: n vectors from place `at` on. */
 typedef struct vectors {

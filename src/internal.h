@@ -28,11 +28,11 @@ tally_status tally__fail(tally_status status, const char *format, ...) __attribu
 
 enum {
     TALLY_LEAF_BYTES = 4096,
-    TALLY_STRIPES = 8,     /* in a leaf, so a column has so many values */
-    TALLY_SMALL_LEAF = 64, /* a leaf of at most so many values uses TALLY_SMALL_COLUMNS columns */
+    TALLY_STRIPES = 8,     /* in a leaf: the values of a column */
+    TALLY_SMALL_LEAF = 64, /* the most values of a leaf with TALLY_SMALL_COLUMNS columns */
     TALLY_SMALL_COLUMNS = 8,
-    TALLY_ROWS_IN_PLACE = 8,       /* rows: so few are read where they lie, even twice */
-    TALLY_FREE_ROW_BYTES = 4096,   /* where a result has one column, `rows` takes so many bytes side by side as lanes */
+    TALLY_ROWS_IN_PLACE = 8,       /* the most rows that are read where they lie, even twice */
+    TALLY_FREE_ROW_BYTES = 4096,   /* of lanes side by side that `rows` takes, where a result has one column */
     TALLY_GROUP = 7,               /* values folded left to right by an operator that does not commute */
     TALLY_ORDERED_NODE_BYTES = 80, /* a node of a kernel whose order shows, at most */
     TALLY_NODE_BYTES = 1728,       /* any node, at most */

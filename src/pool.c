@@ -169,7 +169,7 @@ static bool hire(team *t) {
 }
 
 int tally__pool_team(int most, int64_t bytes) {
-    const int64_t worth_waking = 150 * 1024; /* waking a thread takes as long as reading so many bytes */
+    const int64_t worth_waking = 150 * 1024; /* bytes that are read in the time that it takes to wake a thread */
     const int64_t useful = bytes / worth_waking;
     if (useful <= 1) return 1;
     const int64_t some = most != 0 ? most : tally__pool_threads();

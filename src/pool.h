@@ -9,8 +9,8 @@
 /* How many threads a call may use where its options do not say: the first number of OMP_NUM_THREADS, or the CPUs that
  * this process may run on. */
 int tally__pool_threads(void);
-/* How many threads a call should use that has so many bytes to read: one is woken only when it has enough of them.
- * most: what the options say, 0 for nothing. */
+/* How many threads a call that reads `bytes` should use: one is woken only if its share is worth it. most: the threads
+ * that the options allow; 0: they do not say. */
 int tally__pool_team(int most, int64_t bytes);
 
 /* Calls work(job) on the calling thread and on up to threads - 1 others at the same time, and returns when all calls

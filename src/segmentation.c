@@ -3,7 +3,7 @@
 #include "parts.h"
 #include "plan.h"
 
-/* Whether so many entries of the index, or of the ends, can be there. */
+/* Whether an index, or ends, of `entries` numbers can be in memory. */
 static tally_status check_index(const tally_segments *segments, const void *index, int64_t entries, const char *what) {
     TALLY_CHECK(entries < INT64_MAX / 16, BAD_ARGUMENT, "%s of the segments reaches beyond the end of memory", what);
     TALLY_CHECK(index != NULL || entries == 0 || (segments->kind == TALLY_OFFSETS && segments->count == 0),

@@ -12,7 +12,7 @@ enum { STATUS_DONE = 0, STATUS_REFUSED = 1, STATUS_MISSPELT = 2 };
  * that a reader can end with it. */
 bool complain(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What the system says about errno, as complain does. */
+/* Complains with what the system says about errno. */
 bool complain_system(const char *subject, const char *doing);
 
 /* Memory for count things of size bytes, or NULL and a complaint. More than the machine has is refused before the

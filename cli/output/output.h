@@ -13,8 +13,8 @@ typedef struct output {
     const char *name;
     FILE *stream; /* to write to */
     /* ---- of a file that is to appear ---- */
-    int folder;                           /* where it will lie; -1: the stream is what was named */
-    char beside[48], last[MOST_NAME + 1]; /* what it is called there until it is whole, and then */
+    int folder;                           /* where it will lie; -1: `stream` is what was named */
+    char beside[48], last[MOST_NAME + 1]; /* its name there until it is whole, and afterwards */
 } output;
 
 /* Complains on failure, and then needs no end_output. */

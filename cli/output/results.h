@@ -23,7 +23,7 @@ typedef struct results {
     unsigned char *data;   /* the results side by side */
     unsigned char *absent; /* NULL, or for each result whether it had no values to come from */
     const char *save;      /* NULL, or the file for the state in place of a result, */
-    int64_t first;         /* and so many values of the whole stand before its own */
+    int64_t first;         /* and the number of values before its own in the whole */
 } results;
 
 /* Makes room for `count` results. Complains when the operator is not defined on the type, or memory lacks. */

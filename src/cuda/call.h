@@ -72,7 +72,7 @@ bool tally__call_waits(const tally__call *call);
 /* Whether kernels cannot write results to their places. Then they write results of the natural type, side by side, to
  * scratch memory (staging). */
 bool tally__call_needs_staging(const tally__call *call);
-/* The size of staging for so many results; 0 if kernels write results to their places. */
+/* The size of staging for `results` results; 0 if kernels write results to their places. */
 int64_t tally__staging_bytes(const tally__call *call, int64_t results);
 /* Tells kernels where results go: to `staging`, if the call needs it, or to their places; and status flags to *flags.
  */

@@ -42,10 +42,10 @@ enum {
     TALLY_TILE_WARPS = 8, /* warps of a block, as in kernels/order/leaf.h */
     TALLY_ARRIVALS = 1 << 16,
     TALLY_SUMS_BYTES = 1 << 16,
-    TALLY_MOST_TILES = 1 << 18, /* TALLY_ARRIVALS counters are enough for the groups of so many */
-    TALLY_MOST_BLOCKS = (TALLY_SUMS_BYTES - TALLY_KEYS_AT) / 16 /* so many have room for their keys */
+    TALLY_MOST_TILES = 1 << 18, /* TALLY_ARRIVALS counters are enough for their groups */
+    TALLY_MOST_BLOCKS = (TALLY_SUMS_BYTES - TALLY_KEYS_AT) / 16 /* that have space for their keys */
 };
-/* The size of scratch memory with so many bytes of `nodes`. */
+/* The size of scratch memory that has node_bytes bytes for nodes. */
 size_t tally__scratch_bytes(size_t node_bytes);
 
 /* The status of a driver call: TALLY_OK, TALLY_NO_MEMORY, or TALLY_DEVICE_FAILED with the driver's own sentence. `what`

@@ -20,8 +20,8 @@ typedef struct tally__gpu_plan {
 tally_status tally__offsets_of_lengths(const tally__call *call, const tally_offsets_work *work);
 tally_status tally__offsets_of_ids(const tally__call *call, const tally_offsets_work *work);
 
-/* Returns TALLY_BAD_SEGMENTS with a sentence about such segments. name: "values" or "vectors", of which there are
- * `values`. */
+/* Returns TALLY_BAD_SEGMENTS with a sentence that says why `count` segments of `values` values do not fit. name:
+ * "values" or "vectors". */
 tally_status tally__refuse_segments(tally_segmentation kind, int64_t count, int64_t values, const char *name);
 
 tally_status tally__reduce_ragged(tally__call *call, const tally_segments *segments, tally__report *report);

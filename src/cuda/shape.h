@@ -9,7 +9,7 @@ static inline int64_t tally__over(int64_t a, int64_t b) { return (a + b - 1) / b
 static inline int64_t tally__least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* The least power of two that is not below n, as its logarithm; 0 for n below 2. */
 static inline int tally__log_above(int64_t n) { return n > 1 ? 64 - __builtin_clzll((uint64_t)(n - 1)) : 0; }
-/* Takes so many bytes from *end on, and moves *end behind them, to a multiple of 256. The second function gives a
+/* Takes `bytes` bytes that begin at *end, and moves *end behind them, to a multiple of 256. The second function gives a
  * pointer. */
 static inline uint64_t tally__take(uint64_t *end, int64_t bytes) {
     const uint64_t begin = *end;

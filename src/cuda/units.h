@@ -19,7 +19,7 @@ void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TA
 /* The size of a kernel's struct of parameters. */
 size_t tally__work_bytes(tally__entry entry);
 
-/* How a merge of values of so many bytes is divided: a thread merges `each` values, a pass merges up to `fan` runs into
+/* How a merge of values of `bytes` bytes is divided: a thread merges `each` values, a pass merges up to `fan` runs into
  * one, and a multiprocessor has `blocks` blocks. The environment variable TALLY_MERGE_SHAPE, "each,fan,blocks", changes
  * that, for measurements and test_gpu_merge; 0 leaves a number as it is. */
 typedef struct tally__merge_shape {

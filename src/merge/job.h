@@ -64,7 +64,7 @@ int64_t tally__merge_search(const tally__merge_job *job, const tally__merge_list
 bool tally__merge_split(const tally__merge_job *job, int part, int64_t rank, int64_t *places, int64_t *high,
                         int64_t *work);
 
-/* Bytes of scratch memory that a thread needs for a block of so many values. */
+/* Bytes of scratch memory that a thread needs for a block of `block` values. */
 int64_t tally__merge_scratch_bytes(const tally__merge_job *job, int64_t block);
 /* Takes shares until none is left: the work of a pool. */
 void tally__merge_work(void *job);

@@ -9,8 +9,8 @@
 typedef struct tally__merge_kernel {
     /* Whether no key has to stand before the one in front of it. */
     bool (*in_order)(const void *keys, int64_t n);
-    /* Merges two sorted runs, na and nb > 0, into `out`, which overlaps neither. What lies so many bytes ahead in
-     * either will be wanted soon: it is fetched into the cache. */
+    /* Merges two sorted runs, na and nb > 0, into `out`, which overlaps neither. `ahead`: how many bytes ahead
+     * each is prefetched. */
     void (*two)(const void *a, int64_t na, const void *b, int64_t nb, void *out, int64_t ahead);
     /* The same with a number beside each key, stable: of equal keys those of `a` come first. */
     void (*two_with)(const void *a, const int64_t *with_a, int64_t na, const void *b, const int64_t *with_b, int64_t nb,

@@ -18,7 +18,7 @@ typedef void tally__simt_entry(const void *work);
 tally__simt_entry *tally__simt_find(const char *entry);
 /* A further function of the image of `entry`; NULL: that has none of the name. */
 tally__simt_entry *tally__simt_beside(const char *entry, const char *name);
-/* Adds one, or replaces that of the same name, which is kept by reference. False: no memory. */
+/* Adds a function, or replaces that of the same name. It is kept by reference. False: no memory. */
 bool tally__simt_register(const char *entry, tally__simt_entry *function);
 /* An image is this word and the name of the entry. */
 #define TALLY_SIMT_IMAGE "simt "
@@ -48,8 +48,8 @@ typedef struct tally__simt_settings {
     tally__simt_order order;
     uint64_t seed;    /* of TALLY_SIMT_RANDOM, */
     uint64_t launch;  /* with the number of the launch: each runs in an order of its own */
-    int live_blocks;  /* run at once, while there are as many */
-    int64_t patience; /* so many steps in which no thread ends are a livelock */
+    int live_blocks;  /* how many run at once, at most */
+    int64_t patience; /* steps without the end of any thread, after which a launch is a livelock */
     int lanes;        /* of a warp; less than 32, which pictures want, for kernels that are written for it */
 } tally__simt_settings;
 #define TALLY_SIMT_SETTINGS_INIT \
@@ -81,7 +81,7 @@ typedef struct tally__simt_job {
     int blocks, threads;
     size_t shared_bytes; /* bytes of shared memory that each block is given */
     const void *work;
-    /* Whether so many bytes from p on are of one allocation, if p is of any; or NULL. */
+    /* Whether the `bytes` bytes at p lie in one allocation, if p lies in any; or NULL. */
     bool (*is_inside)(const void *p, size_t bytes);
 } tally__simt_job;
 /* Runs it to the end: 0, or TALLY_CU_LAUNCH_FAILED or TALLY_CU_OUT_OF_MEMORY and a sentence. Launches of several OS

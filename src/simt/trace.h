@@ -47,7 +47,7 @@ void tally__simt_trace_stop(tally__simt_trace *trace);
  * diverge. */
 typedef struct tally__simt_counts {
     int64_t branches, divergent;             /* of warps; those where some lanes take it and some do not */
-    int64_t shared_requests, bank_conflicts; /* turns that requests take beyond those that so many words need */
+    int64_t shared_requests, bank_conflicts; /* turns that requests take beyond what their words need */
     int64_t global_requests, accesses;       /* of warps; of lanes, */
     int64_t transactions;                    /* and the different transactions that they need, request by request */
 } tally__simt_counts;

@@ -34,7 +34,7 @@ typedef struct tally__simt_words {
     int32_t traces; /* whether there is a trace to be told what is seen */
     void *(*shared)(size_t bytes, size_t alignment, const char *site);
     void *(*shared_buffer)(size_t bytes, const char *site); /* what the launch gives */
-    void (*barrier)(int32_t threads, const char *site);     /* the first so many of the block */
+    void (*barrier)(int32_t threads, const char *site);     /* of the first `threads` threads of the block */
     uint32_t (*meet)(tally__simt_meeting meeting, uint32_t value, int32_t argument, const char *site);
     void (*fence)(void);
     void (*before_atomic)(const void *p, size_t bytes);
@@ -50,7 +50,7 @@ typedef struct tally__simt_words {
     void (*see)(tally__simt_sight sight, const void *p, size_t bytes, const char *site);
 } tally__simt_words;
 
-/* The machine's table; in the library of kernels, that of the machine which opened it. */
+/* The machine's table; in the library of kernels, the table of the machine that opened it. */
 extern const tally__simt_words *tally__simt;
 
 #endif
