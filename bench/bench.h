@@ -38,7 +38,7 @@ typedef double (*bench_function)(const bench_job *job);
 typedef struct bench_row {
     const char *family, *via;
     int32_t op, type;
-    int32_t segmented; /* 0: whole arrays; 32, 64: offsets of so many bits; BENCH_ANY: every segmentation */
+    int32_t segmented; /* 0: whole arrays; 32, 64: offsets of that number of bits; BENCH_ANY: every segmentation */
     bench_function run;
 } bench_row;
 

@@ -1,4 +1,4 @@
-"""What was made and may be wanted again, up to so many bytes; what was used least recently goes first."""
+"""What was made and may be wanted again, up to a number of bytes; what was used least recently goes first."""
 
 import collections
 

@@ -6,7 +6,7 @@ Values are numpy arrays as they lie in memory: bf16 and f16 as their bits.
 import numpy as np
 
 BLOCK = 1 << 20
-TURN = 4099  # a block's copies are turned by so many values: else columns of an array as wide as it hold one value
+TURN = 4099  # values by which a block's copies are turned: else columns of an array as wide as it hold one value
 RAW = {
     "f64": "f8",
     "f32": "f4",

@@ -87,7 +87,7 @@ def plain():
 
 
 class Problem:
-    """Vectors of so many features in segments, their indices, and room for results."""
+    """Vectors of that number of features in segments, their indices, and room for results."""
 
     def __init__(self, options, features):
         lengths = torch.empty((1 << options.log2) // features // MEAN, device="cuda").geometric_(1 / MEAN).long()

@@ -89,7 +89,7 @@ class Gpu:
     # ---- memory
 
     def times(self, size):
-        """How many arrays of so many bytes exceed the L2."""
+        """How many arrays of that size exceed the L2."""
         return max(1, -(-SPAN * self.l2 // size))
 
     def values(self, type, data, second):

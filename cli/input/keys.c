@@ -10,7 +10,7 @@ enum { FIRST_SLOTS = 64 };
 
 uint64_t hash_key(const char *text, size_t length) { return XXH3_64bits(text, length); }
 
-/* Moves all keys to a new table with so many slots. */
+/* Moves all keys to a new table of that number of slots. */
 static int spread(key_table *table, size_t slot_count) {
     uint32_t *slots = calloc(slot_count, sizeof *slots);
     if (slots == NULL) {

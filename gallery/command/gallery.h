@@ -50,7 +50,7 @@ void close_stage(stage *s);
  * gives the number of segments. */
 bool is_shape(const char *word);
 int64_t segments_of_shape(const char *shape, int64_t count, int32_t *segment_ids);
-/* Copies of the values, so many that no cache holds them. */
+/* Enough copies of the values that no cache holds them. */
 int copies_of(const stage *s, int64_t count);
 
 /* Bytes that a kernel has to read: the values, and with segments their segment ids. */

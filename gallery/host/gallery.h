@@ -62,7 +62,7 @@ void tally__track_lists(tally__track *track, int lists);
  * over the array. 0: as usual. Before values are loaded. */
 void tally__track_shape(tally__track *track, int threads, int blocks);
 
-/* Runs of no more than so many launches, to time one after another; 0: all. What they leave is no result. */
+/* The most launches of a run, to time them one after another; 0: all. What such a run leaves is no result. */
 void tally__track_stop_after(tally__track *track, int launches);
 
 /* A launch does its work `times` times, from the start, one after another; 1 as usual. For what one block does. */
@@ -105,7 +105,7 @@ bool tally__track_agrees(const tally__track *track, const tally__gallery_row *ro
 
 typedef struct tally__counts {
     int64_t branches, divergent;             /* of warps; those where some lanes go one way and some the other */
-    int64_t shared_requests, bank_conflicts; /* of warps; turns they take beyond those that so many words need */
+    int64_t shared_requests, bank_conflicts; /* of warps; turns they take beyond what their words need */
     int64_t accesses, transactions;  /* global memory: of lanes; the different 128 bytes that each warp's request
                                         touches */
     int64_t barriers, warp_barriers; /* where thread 0 of the first block meets its block; its warp, shuffles too */

@@ -1,7 +1,7 @@
 /* Which calls reduce some axes of a strided array where it lies, and the copy that is made where none can. */
 #include "python.h"
 
-/* One call for each result is made only if a result has so many values; else a copy is faster. */
+/* The fewest values of a result for which it has a call of its own; below, a copy is faster. */
 #define WORTH_A_CALL 128
 
 typedef struct axis_list {

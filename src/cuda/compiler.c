@@ -15,7 +15,7 @@ typedef struct job {
     const tally__unit *unit;
     tally__nvrtc_handle program;
     bool ptx;  /* NVRTC does not know this GPU: it gives PTX, which the driver compiles */
-    int fewer; /* ask for so many fewer blocks on a multiprocessor than the kernel says (TALLY_ENTRY) */
+    int fewer; /* by how many blocks on a multiprocessor less is asked for than the kernel says (TALLY_ENTRY) */
     char *log; /* if the compilation succeeded: warnings, and what the assembler says */
 } job;
 

@@ -117,7 +117,7 @@ static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t
 }
 /* Divides a chunk into nearly equal pieces, with the same number for each warp. */
 static void cut_chunk(tally_exact_rows_work *work, int64_t value_bytes) {
-    enum { ENOUGH = 4 * TALLY_TILE_WARPS }; /* with so many pieces it does not matter that some warps have one more */
+    enum { ENOUGH = 4 * TALLY_TILE_WARPS }; /* pieces: with as many it does not matter that some warps have one more */
     const int64_t lanes = 1 << work->log_lanes, stripes = tally__over(work->chunk_parts, lanes),
                   groups = tally__over(work->rows_each, 32 / lanes);
     int64_t pieces = tally__over(stripes, SHARE * TALLY_EXACT_ROWS_SHARES(value_bytes));

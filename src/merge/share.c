@@ -19,7 +19,7 @@ typedef struct workspace {
     int64_t *at, *end, *part_begin; /* for each list: what is left of the part, and where that began */
     int64_t *live, live_count;      /* the lists with anything left */
     int64_t *taken;                 /* how many values of each go into this block */
-    int64_t ahead;                  /* the next block begins about so many bytes behind these: fetched ahead */
+    int64_t ahead;                  /* bytes from these to where the next block begins, about: it is prefetched */
     run *runs;
     int64_t *run_begins; /* for each run: how many values of the block are in front of it */
     /* Room for a block each. keys: two levels of the tournament, in turn. gathered, scattered: values of lists and of

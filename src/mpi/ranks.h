@@ -31,7 +31,7 @@ typedef struct request {
     size_t value_bytes, result_bytes; /* of one, in out.type */
     size_t node_bytes;                /* 0: order shows, and states travel */
     int adds;                         /* nodes are summed as integers, */
-    int windows;                      /* windows of so many numbers of each; 0: whole */
+    int windows;                      /* how many numbers of each are sent; 0: all */
 } request;
 
 /* ---- failing (failing.c) ---- */

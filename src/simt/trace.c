@@ -58,7 +58,7 @@ static int compare_events(const void *left, const void *right) {
     return 0;
 }
 
-/* Lists the units of so many bytes that a request touches, ascending; returns how many. */
+/* Lists the units of `unit` bytes that a request touches, ascending; returns how many. */
 static int units_touched(const tally__simt_event *const *lanes, int count, int unit, int64_t *units) {
     int touched = 0;
     for (int i = 0; i < count; i++)

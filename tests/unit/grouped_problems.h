@@ -18,7 +18,7 @@ typedef struct grouped {
     int64_t *members;        /* to be freed */
 } grouped;
 
-/* A problem of that form with vectors of so many features, in the scene. */
+/* A problem of that form with vectors of that number of features, in the scene. */
 void draw_grouped(grouped *p, int form, int64_t inner, uint64_t *random);
 /* One of the numbers of features that are tested. */
 int64_t draw_inner(uint64_t *random);

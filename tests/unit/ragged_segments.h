@@ -30,7 +30,7 @@ typedef struct ragged {
     int64_t *lengths;
 } ragged;
 
-/* Of about so many values; other ones each trial. */
+/* Of about `values` values; other ones each trial. */
 ragged make_ragged(shape which, tally_type type, int64_t values, int trial);
 void put_index(tally_type type, char *to, int64_t i, int64_t value);
 /* The index in memory that is aligned or not; *skip and *count say which values it is about, *bytes how long it is. */

@@ -60,7 +60,7 @@ static truth find_truth(tally_type type, const void *x, const void *y, int64_t n
     return t;
 }
 
-/* A value passes through so many additions: rows of a column, halves of columns, pairs of leaves. */
+/* The additions that a value passes through: rows of a column, halves of columns, pairs of leaves. */
 static long double depth_of(int64_t n) { return 8 + 9 + log2l((long double)n + 1) + 3; }
 
 /* Leaves are joined by the difference of their f64 means: of the order of the deviation, each mean off by its own

@@ -280,7 +280,7 @@ static void test_gaps(void **state) {
         {TALLY_SUM, TALLY_U64, 0, 0, TALLY_BEST},  {TALLY_STATS, TALLY_F32, 1, 0, TALLY_BEST},
         {TALLY_VAR, TALLY_F64, 0, 1, TALLY_BEST}};
     static const int64_t runs[][2] = {
-        /* length, so many times */
+        /* length, how often */
         {1, 3001}, {0, 5000}, {2, 1},   {0, 15}, {1, 1},    {0, 16}, {3, 1},    {0, 17},   {1, 1},   {0, 2047},
         {1, 1},    {0, 2048}, {1, 1},   {0, 1},  {1, 510},  {0, 1},  {1, 1},    {600, 1},  {0, 511}, {1, 1},
         {0, 512},  {1500, 2}, {0, 513}, {4, 1},  {64, 100}, {63, 9}, {65, 100}, {0, 1533}, {5, 400}};
@@ -511,7 +511,7 @@ static void teams_ragged(const subject *s, data_class class, int64_t size, int t
     }
 }
 
-/* Shapes of so many values for each path: blocks, wide panels, long axes, rows of the last axis. */
+/* Shapes of `size` values for each path: blocks, wide panels, long axes, rows of the last axis. */
 static void teams_rows(const subject *s, data_class class, int64_t size, int trial) {
     const int64_t by_trial[][2] = {{8, 13}, {1013, 1}, {64, 300}, {size / 3, 3}, {30, 9}, {size / 40, 40}, {size, 1}};
     int64_t length = by_trial[trial % 7][0], inner = by_trial[trial % 7][1], outer = size / (length * inner);

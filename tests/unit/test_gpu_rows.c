@@ -307,7 +307,7 @@ static void test_filled(void **state) {
     compare_filled(&deviation, fill_tiny, 2, 12, 300);
     for (int k = 0; k < 2; k++) {
         compare_filled(&ties[k], fill_far_tie, gpu->multiprocessors + 1, 300,
-                       260); /* so many that blocks have all of each */
+                       260); /* enough that blocks have all of each */
         compare_filled(&ties[k], fill_far_tie, 300, 300, 1);
     }
     for (int k = 0; k < 3; k++) {

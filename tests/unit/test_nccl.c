@@ -36,7 +36,7 @@ static void end_late(int number) {
     _exit(1);
 }
 
-/* Says what begins, and ends the program if it has not ended in so many seconds. */
+/* Says what begins, and ends the program if that takes longer than `seconds`. */
 static void begin_part(const char *what, unsigned seconds) {
     printf("%s: at most %u s\n", what, seconds);
     fflush(stdout);
