@@ -138,7 +138,7 @@ bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile,
  * where products are split. Subnormals and their like are first made 2^power times as large; otherwise that is 0. */
 typedef struct tally__plain {
     bool is_f64, has_sums, has_products;
-    bool is_narrow; /* values are bf16, whose squares one sum may hold */
+    bool is_narrow; /* values are f16 or bf16, whose squares one sum may hold */
     int term;
     int32_t fewer; /* so many digits fewer values have than f32 */
     int32_t power;

@@ -104,13 +104,12 @@ static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int6
     if (TALLY_KERNEL_INPUTS == 2) widen(few[1], y, read);
     a = few[0], b = few[TALLY_KERNEL_INPUTS - 1];
 #endif
-    *plain =
-        (tally__plain){.is_f64 = TALLY_IS_F64,
-                       .has_sums = TALLY_HAS_SUM,
-                       .has_products = TALLY_HAS_PRODUCTS,
-                       .is_narrow = TALLY_NUMBER == TALLY_NUMBER_bf16 && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1,
-                       .fewer = spared,
-                       .term = TALLY_FIRST_TERM};
+    *plain = (tally__plain){.is_f64 = TALLY_IS_F64,
+                            .has_sums = TALLY_HAS_SUM,
+                            .has_products = TALLY_HAS_PRODUCTS,
+                            .is_narrow = TALLY_BYTES == 2 && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1,
+                            .fewer = spared,
+                            .term = TALLY_FIRST_TERM};
     if (n == 0 || (!of_columns && !plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE))))
         return n > 0;
     const int64_t most = TALLY_IS_F64 ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS;

@@ -94,9 +94,17 @@ static tally__finite sum_terms(const tally__plain *plain, bool narrow, const voi
     tally__plain_sum *const squares = narrow ? tiles->plain_squares : of[TALLY_TERM_PRODUCT];
     return squares(x, narrow ? x : y, offsets, count, plain->anchor, made->products);
 }
+/* Whether to try squares in one sum. Those of f16 have 22 digits: it holds segments of equal lengths, but not what all
+ * values of a batch add up to, of which others are differences. */
+static bool tries_one_sum(tally__plain *plain, const int64_t *offsets, int count) {
+    enum { OF_BF16 = 16 };
+    if (!plain->is_narrow || count == 1) return false;
+    if (plain->fewer < OF_BF16 && offsets[count] - offsets[0] != count * (offsets[1] - offsets[0])) return false;
+    return plain->credit++ >= 0;
+}
 tally__plain_outcome tally__sum_plainly(tally__plain *plain, const void *x, const void *y, const int64_t *offsets,
                                         int count, tally__plain_made *made) {
-    const bool narrow = plain->is_narrow && count > 1 && plain->credit++ >= 0;
+    const bool narrow = tries_one_sum(plain, offsets, count);
     tally__finite finite;
     bool rounded;
     if (!reports_rounding()) return TALLY_PLAIN_ROUNDED;
