@@ -30,8 +30,10 @@ static bool plan_plain_products(tally__plain *plain, const void *x, const void *
     double lanes[4] = {0}, magnitude;
     int32_t high;
     if (tally__cpu_tiles()->plain[plain->is_f64][TALLY_TERM_PRODUCT] == NULL) return false;
-    for (int64_t i = 0; i < few; i++)
-        lanes[i % 4] += __builtin_fabs(tally__value_at(&some, x, i) * tally__value_at(&some, y, i));
+    for (int64_t i = 0; i < few; i++) {
+        const double product = tally__value_at(&some, x, i) * tally__value_at(&some, y, i);
+        lanes[i % 4] += product - product == 0 ? __builtin_fabs(product) : 0; /* of infinities and NaNs none is known */
+    }
     magnitude = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
     for (; terms > few; terms /= 2) magnitude *= 2;
     high = magnitude == 0 ? 0 : (int32_t)(tally_bits_f64(magnitude) >> 52) - 1022 + SLACK;
@@ -57,6 +59,7 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
     /* The upper half of f64 ends so far above the last digit, the lower one begins further below the first. */
     const int32_t spare = plain->is_f64 ? LEAST_HALF : plain->fewer;
     if (plain->has_sums || plain->is_f64 || plain->is_narrow) tally__measure_tile(&few);
+    if (plain->is_narrow && few.x_extent.special) plain->is_narrow = false;
     if (plain->is_narrow && !few.x_extent.zeros) /* as if values had as many digits as f32 */
         plain->is_narrow = 2 * (few.x_extent.high - few.x_extent.unit - plain->fewer) + LOG2_FEW <= DIGITS;
     plain->power = 0;
@@ -64,9 +67,8 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
         tally__enlarge_tile(&few, large[0], large[1]);
         plain->power = TALLY_ENLARGED;
     }
-    if (plain->has_sums) {
+    if (plain->has_sums && !few.x_extent.special) {
         const tally__extent extent = few.x_extent;
-        if (extent.special) return false;
         if (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS) return false;
         if (!extent.zeros && extent.unit <= -TALLY_ENLARGED) return false; /* they would be rounded, or multiplied */
     }

@@ -158,6 +158,29 @@ static void test_tiny_first(void **unused) {
     now.type = TALLY_F64, now.nan = s.nan, now.data = "tiny first", now.size = VALUES;
     check(&s, in, in, &segments, VALUES / LENGTH);
 }
+/* An infinity or a NaN, or many of them, among the few values that are looked at first. */
+static void test_specials_first(void **unused) {
+    enum { VALUES = 3000 };
+    static const int64_t lengths[] = {4, 20, 300, VALUES};
+    uint64_t random = seed + 3;
+    (void)unused;
+    for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+            for (int many = 0; many < 4; many++) {
+                const subject s = {TALLY_SUM, type, (tally_nan)(k % 2), 0, TALLY_BEST};
+                const int64_t count = VALUES / lengths[k];
+                void *x = scratch(0, VALUES * 8);
+                draw_values(type, x, VALUES, many % 2 ? EVEN : UNDERFLOWING, &random);
+                for (int64_t i = 0; i < (many < 2 ? 1 : 40); i++)
+                    put_number(type, x, i, i % 3 == 1 ? -INFINITY : many % 2 ? NAN : INFINITY);
+                const tally_array in = tally_in(x, type, VALUES);
+                const tally_segments rows = tally_rows(count, lengths[k], 1),
+                                     columns = tally_rows(1, lengths[k], count);
+                now.type = type, now.nan = s.nan, now.data = "specials first", now.size = lengths[k];
+                check(&s, in, in, &rows, count);
+                check(&s, in, in, &columns, count);
+            }
+}
 /* f16 and bf16 of which f32 holds the sums of a few, or here and there does not; all -0; of which one is NaN or
  * infinite; that cancel. Short segments, long ones, and longer ones than are widened at a time. */
 static void test_halves(void **unused) {
@@ -321,9 +344,9 @@ static void test_flag(void **unused) {
 
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_tiny_first),
-                                       cmocka_unit_test(test_halves),   cmocka_unit_test(test_ties),
-                                       cmocka_unit_test(test_rests),    cmocka_unit_test(test_wholes),
-                                       cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_segments),       cmocka_unit_test(test_tiny_first), cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_specials_first), cmocka_unit_test(test_ties),       cmocka_unit_test(test_rests),
+        cmocka_unit_test(test_wholes),         cmocka_unit_test(test_overflow),   cmocka_unit_test(test_flag)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
