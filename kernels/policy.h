@@ -107,8 +107,9 @@
 #define TALLY_NODES_ARE_COLUMNS TALLY_IS_EXACT
 #endif
 
-/* Rows that lie across others are read twice. An index is found the first time (rows/found.h). */
-#define TALLY_ROWS_TWICE (TALLY_PASSES == 2 && !TALLY_HAS_INDEX)
+/* Values in shared memory and rows that lie across others are read twice. An index is found the first time
+ * (shared/search.h, rows/found.h). */
+#define TALLY_READS_TWICE (TALLY_PASSES == 2 && !TALLY_HAS_INDEX)
 
 /* The caller's own, as text; whether it does not commute, so that the order must be kept. */
 #ifdef TALLY_USER_TEXT
@@ -167,11 +168,12 @@
     (!TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && !TALLY_IS_STRUCTURE && \
      !TALLY_IS_USER)
 /* The bytes of a column, at most, for threads to have segments of up to 64 values alone; 0: they do not. */
-#define TALLY_COLUMN_MOST                                             \
-    (TALLY_IS_NONCOMMUTATIVE                                      ? 8 \
-     : TALLY_PASSES == 2 || TALLY_BYTES > 4 || TALLY_IS_STRUCTURE ? 0 \
-     : TALLY_IS_USER                                              ? 4 \
-                                                                  : 8)
+#define TALLY_COLUMN_MOST                         \
+    (TALLY_IS_NONCOMMUTATIVE                 ? 8  \
+     : TALLY_READS_TWICE                     ? 24 \
+     : TALLY_BYTES > 4 || TALLY_IS_STRUCTURE ? 0  \
+     : TALLY_IS_USER                         ? 4  \
+                                             : 8)
 /* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */

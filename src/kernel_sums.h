@@ -10,7 +10,7 @@ enum {
     kernel_adds_values = TALLY_IS_EXACT && TALLY_HAS_SUM,
     kernel_adds_products = TALLY_IS_EXACT && TALLY_HAS_PRODUCTS,
     kernel_keeps_keys = TALLY_IS_EXACT && TALLY_HAS_KEYS,
-    kernel_reads_twice = TALLY_ROWS_TWICE
+    kernel_reads_twice = TALLY_READS_TWICE
 };
 
 #endif

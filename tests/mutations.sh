@@ -577,6 +577,10 @@ mutation tile-ids-left $file 'i > begin && i < until ? here[i - 1] : segment - 1
 mutation tile-ids-rest $file 's <= o->begun; s += TALLY_WARP) places[s] = o->values;' 's < o->begun; s += TALLY_WARP) places[s] = o->values;'
 file=kernels/segments/own_segments.h
 mutation tile-later-leaves $file 'const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;' 'const int64_t first = leaf;'
+mutation thread-few-most $file '(int32_t)n, few_most);' '(int32_t)n, 4);'
+file=kernels/shared/thread_columns.h
+mutation thread-rest $file 'if (rest != 0 && until > ROW' 'if (rest > 1 && until > ROW'
+mutation thread-long-parts $file 'if (to > 0) {' 'if (to > 1) {'
 file=kernels/production/segments.h
 mutation spans-groups $file 'found = {from.segment - 1, from.end - begin, leaf, from.place};' 'found = {from.segment - 1, from.end - begin, from.leaf, from.place};'
 mutation spans-begin-behind $file 'has_behind = to.place >= 0 && to.end > to.value;' 'has_behind = to.place >= 0 && to.end > to.value + 1;'

@@ -5,7 +5,7 @@
 #define TALLY_OPERATOR_LOGSUMEXP_H
 
 #include "accumulators/elementary.h"
-#define TALLY_IS_LONG (TALLY_BYTES >= 4)
+#define TALLY_IS_LONG 1
 #define TALLY_IS_DEAR 1
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = order_key(from_bits((TALLY_K)(TALLY_INFINITY_BITS | TALLY_K_LOW)))

@@ -8,4 +8,4 @@
 #define TALLY_RECORD column_t
 #define TALLY_COMBINE combine
 #define TALLY_NOTHING identity()
-#define TALLY_LIFT(x, y, k, v) lift(item_of(x), item_of(y))
+#define TALLY_LIFT(x, y, k, which) lift(item_of(x), item_of(y))

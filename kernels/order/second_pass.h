@@ -8,4 +8,4 @@
 #define TALLY_RECORD second_t
 #define TALLY_COMBINE combine2
 #define TALLY_NOTHING identity2()
-#define TALLY_LIFT(x, y, k, v) lift2(item_of(x), k, aims->v[v])
+#define TALLY_LIFT(x, y, k, which) lift2(item_of(x), k, aims->v[which])

@@ -46,7 +46,7 @@ enum {
 #include "order/first_pass.h"
 #endif
 #include "rows/fold_leaf.h"
-#if TALLY_ROWS_TWICE
+#if TALLY_READS_TWICE
 #include "order/second_pass.h"
 #include "rows/fold_leaf.h"
 #endif
@@ -57,7 +57,7 @@ enum {
 typedef union warp_columns_t {
     stage_t stage;
     across_t columns[TALLY_WARP];
-#if TALLY_ROWS_TWICE
+#if TALLY_READS_TWICE
     across2_t seconds[TALLY_WARP];
     aims_t aims[TALLY_WARP];
 #endif
@@ -95,7 +95,7 @@ TALLY_FN void count_subs(int32_t *present, const panel_t *panel, shared_columns_
         }
 }
 
-#if TALLY_ROWS_TWICE
+#if TALLY_READS_TWICE
 TALLY_FN aims_t *aims_of(shared_columns_t *shared, int32_t thread) {
     return &shared->of[thread / TALLY_WARP].aims[thread % TALLY_WARP];
 }
@@ -127,7 +127,7 @@ TALLY_FN nodes_t nodes_of_subs(const panel_t *panel, const leaf_t *leaf, int64_t
     const across_t sum = fold_subs(held->sum, panel, (char *)shared->of, sizeof shared->of[0]);
     (void)leaf;
     (void)at;
-#if TALLY_ROWS_TWICE
+#if TALLY_READS_TWICE
     aims_t aims;
     across2_t second;
     await_panel(panel);

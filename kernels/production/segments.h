@@ -28,8 +28,8 @@
 
 /* Blocks that a multiprocessor holds: three, for which shared memory has room, or fewer where registers would spill
  * (tests/unit/test_compile.c). */
-#if TALLY_PASSES == 2 && !TALLY_HAS_INDEX
-#define TALLY_SEGMENTS_RESIDENT (sizeof(second_t) <= 8 ? 3 : 2)
+#if TALLY_READS_TWICE
+#define TALLY_SEGMENTS_RESIDENT (sizeof(node_t) <= (TALLY_BYTES == 4 ? 40 : 24) ? 3 : 2)
 #else
 #define TALLY_SEGMENTS_RESIDENT (sizeof(node_t) <= (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 3 : 2)
 #endif

@@ -74,7 +74,7 @@ TALLY_FN vector_t take_vector(const char *p) {
 TALLY_FN vector_t read_whole_vector(const char *p) {
     vector_t vector;
     if (vector_bytes < 16) return take_vector(p);
-    const tally_quad quad = TALLY_ROWS_TWICE ? tally_load16_again(p) : tally_load16(p);
+    const tally_quad quad = TALLY_READS_TWICE ? tally_load16_again(p) : tally_load16(p);
     __builtin_memcpy(&vector, &quad, sizeof vector);
     return vector;
 }

@@ -67,7 +67,7 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
     (void)its;
     const iterations_t iterations = iterations_of(own);
     lists_t lists = {list, list + most_waiting, 0, 0};
-    int32_t flags = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
+    int32_t flags = 0, may_be_few = tile->values <= few_most * own && own > TALLY_CONSUMERS;
     for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + lane * iterations.apart, least = own - first > TALLY_CONSUMERS ? TALLY_WARP : 1;
         may_be_few =

@@ -94,8 +94,10 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
 
 /* ---- segments of few values, each by a thread ---- */
 
-/* Reduces up to TALLY_WARP segments from `first` on, one by each lane, if all of them are valid and have at most 4
- * values. False: nothing was done. */
+/* Segments of at most so many values are reduced by a thread each, if all of a warp are. */
+enum { few_most = TALLY_READS_TWICE ? 8 : 4 };
+/* Reduces up to TALLY_WARP segments from `first` on, one by each lane, if all of them are valid and have at most
+ * few_most values. False: nothing was done. */
 TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, int32_t first, int32_t count,
                           int32_t *flags) {
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);
@@ -109,8 +111,13 @@ TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, i
         return 1;
     }
 #endif
-    if (tally_any(n > 4)) return 0;
-    node_t node = thread_node(tile->x + at, tile->y + at, (int32_t)n, 4);
+    node_t node;
+    if (!tally_any(n > 4))
+        node = thread_node(tile->x + at, tile->y + at, (int32_t)n, 4);
+    else if ((int32_t)few_most > 4 && !tally_any(n > few_most))
+        node = thread_node(tile->x + at, tile->y + at, (int32_t)n, few_most);
+    else
+        return 0;
     if (lane < count) *flags |= put_result(work, tile->opening, i, node);
     return 1;
 }
@@ -204,20 +211,25 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     return is_there && (lane & (lanes - 1)) == 0 ? put_result(work, tile->opening, i, node) : 0;
 }
 #else
-/* From so many segments on it pays to give each to one thread. */
-#define TALLY_COLUMNS_PAY 8
-
+/* Whether it pays to give each of `count` segments of up to `most` values to one thread, or to 8 lanes, 4 at a time. If
+ * values are read twice, by what a value and a result cost, in operations. The lengths differ: 8 lanes meet half of
+ * `most` on average. */
+TALLY_FN int32_t threads_pay(int32_t count, int32_t most) {
+    enum { VALUE = (TALLY_IS_DEAR ? 40 : 8) * (TALLY_BYTES == 8 ? 2 : 1), RESULT = 250 };
+    if (!TALLY_READS_TWICE) return count > 8;
+    return 4 * ((most + 8) * VALUE + RESULT) < count * (most * VALUE / 16 + RESULT);
+}
 /* Reduces up to TALLY_WARP listed segments of up to 64 values: each by a thread, or four at a time by 8 lanes each. */
 TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
                              int32_t count) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t flags = 0;
 #if TALLY_COLUMN_MOST > 0
-    if (sizeof(column_t) <= TALLY_COLUMN_MOST && count > TALLY_COLUMNS_PAY) {
-        const int32_t is_there = lane < count, i = is_there ? listed[lane] : 0;
-        span_t span = span_of(tile, i, is_there);
-        node_t node = columns_node(tile->x + span.at, tile->y + span.at, span.n);
-        return is_there ? put_result(work, tile->opening, i, node) : 0;
+    const int32_t is_mine = lane < count, i = is_mine ? listed[lane] : 0;
+    const span_t own = span_of(tile, i, is_mine);
+    if (sizeof(column_t) <= TALLY_COLUMN_MOST && threads_pay(count, (int32_t)tally_warp_max((uint32_t)own.n))) {
+        node_t node = columns_node(tile->x + own.at, tile->y + own.at, own.n);
+        return is_mine ? put_result(work, tile->opening, i, node) : 0;
     }
 #endif
     TALLY_ROLLED
@@ -229,7 +241,6 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     }
     return flags;
 }
-#undef TALLY_COLUMNS_PAY
 #endif
 
 #endif

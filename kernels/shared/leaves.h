@@ -4,6 +4,8 @@
 #ifndef TALLY_SHARED_LEAVES_H
 #define TALLY_SHARED_LEAVES_H
 
+#define TALLY_ACROSS 1 /* a thread has one segment */
+#include "order/across.h"
 #include "order/pairs.h"
 #include "shared/parts.h"
 #include "shared/quarters.h"
@@ -50,8 +52,8 @@ TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const
 
 /* ---- up to 64 values, by one thread, 16 bytes, a part, at a time ---- */
 
-/* Measured: several lanes are better for values of 8 bytes, as a thread has no room for all columns; and if a value
- * costs much, as threads then wait for the longest of their segments. */
+/* Measured: several lanes are better for values of 8 bytes that are read once, as a thread has no room for all
+ * columns. */
 #if TALLY_IS_NONCOMMUTATIVE
 TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     const tally_source from = source_here(x);
@@ -60,77 +62,34 @@ TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     return n == 0 ? nothing() : to_node(column, n);
 }
 #elif TALLY_COLUMN_MOST > 0
-#define TALLY_UNROLL_THREAD_ROWS TALLY_UNROLL_BY(sizeof(column_t) <= 4 ? 8 : 1) /* few registers: all rows at once */
 enum {
     small_columns = TALLY_DEVICE_SMALL_COLUMNS,
     row_parts = TALLY_PART < small_columns ? small_columns / TALLY_PART : 1 /* else a part has two rows */
 };
-/* Combines values from ... to - 1 of a part with columns from `first` on. */
-TALLY_FN void put_in_columns(column_t *columns, const int32_t first, const char *p, const TALLY_T *y, int32_t from,
-                             int32_t to) {
-    const tally_quad quad = tally_take16(p);
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++) {
-        column_t *const column = &columns[(first + v) % small_columns];
-        const TALLY_T x = value_of_part(&quad, v);
-        if (v >= from && v < to)
-            *column = combine(*column, lift(item_of(x), item_of(TALLY_KERNEL_INPUTS == 2 ? y[v] : x)));
-    }
-}
-/* Values have columns by where they lie, not by their places in the segment. The result is the same: all columns are
- * moved on together, so their halves stay halves. Each lane takes the parts of a row in an order of its own, so that
- * lanes whose segments have equal lengths do not all ask for the same banks at once. */
-TALLY_FN column_t thread_columns(const TALLY_T *x, const TALLY_T *y, int32_t n) {
-    enum { PARTS = row_parts, ROW = PARTS * TALLY_PART };
-    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = n > 0 ? before + n : 0,
-                  rest = (int32_t)((uint32_t)until % TALLY_PART);
-    const int32_t most = (int32_t)tally_warp_max((uint32_t)until), swap = tally_lane() % PARTS;
-    column_t columns[small_columns];
-    const TALLY_T *x_of[PARTS], *y_of[PARTS];
-    int32_t whole[PARTS]; /* values of whole parts, from each part of a row on */
-    TALLY_UNROLL
-    for (int32_t c = 0; c < small_columns; c++) columns[c] = identity();
-    TALLY_UNROLL
-    for (int32_t k = 0; k < PARTS; k++) {
-        const int32_t at = (k ^ swap) * TALLY_PART;
-        x_of[k] = x - before + at;
-        y_of[k] = y - before + at;
-        whole[k] = until - rest - at;
-        if (at < until)
-            put_in_columns(columns, k * TALLY_PART, (const char *)x_of[k], y_of[k], before - at, until - at);
-    }
-    TALLY_UNROLL_THREAD_ROWS
-    for (int32_t row = ROW; row < TALLY_DEVICE_SMALL + TALLY_PART - 1; row += ROW) {
-        if (row >= most) break;
-        TALLY_UNROLL
-        for (int32_t k = 0; k < PARTS; k++)
-            if (row < whole[k])
-                put_in_columns(columns, k * TALLY_PART, (const char *)(x_of[k] + row), y_of[k] + row, 0, TALLY_PART);
-    }
-    TALLY_UNROLL
-    for (int32_t k = 0; k < PARTS; k++) /* behind whole rows and so many parts comes the rest */
-        if (rest != 0 && until > ROW && whole[k] % ROW == 0)
-            put_in_columns(columns, k * TALLY_PART, (const char *)(x_of[k] + whole[k]), y_of[k] + whole[k], 0, rest);
-    TALLY_UNROLL
-    for (int32_t half = small_columns / 2; half > 0; half /= 2) {
-        TALLY_UNROLL
-        for (int32_t c = 0; c < small_columns / 2; c++)
-            if (c < half) columns[c] = combine(columns[c], columns[c + half]);
-    }
-    return columns[0];
-}
-#undef TALLY_UNROLL_THREAD_ROWS
+#include "order/first_pass.h"
+#include "shared/thread_columns.h"
+#if TALLY_PASSES == 2
+#include "order/second_pass.h"
+#include "shared/thread_columns.h"
+#endif
 TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
-    const column_t column = thread_columns(x, y, n);
+    const column_t column = thread_columns(x, y, n, 0);
     const int32_t present = TALLY_MAY_SKIP ? count_from(x, y, n, 0, 1) : n;
+#if TALLY_PASSES == 2
+    aims_t aims;
+    aims.v[0] = take_aim(column, present);
+    const second_t second = thread_columns2(x, y, n, &aims);
+    return n == 0 ? nothing() : to_node(column, aims.v[0], second, present, 0);
+#else
     return n == 0 ? nothing() : to_node(column, present);
+#endif
 }
 #endif
 
 /* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
 
 /* If columns take few registers, all rows are loaded at once; else only those that exist. */
-#define TALLY_ROWS_ROLLED (sizeof(column_t) > 8)
+#define TALLY_ROWS_ROLLED (sizeof(column_t) > 8 || TALLY_IS_LONG)
 #define TALLY_UNROLL_LANES TALLY_UNROLL_BY(TALLY_ROWS_ROLLED ? 1 : 8)
 #if TALLY_IS_NONCOMMUTATIVE
 TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {

@@ -16,10 +16,10 @@ SPECIALS = [[np.inf], [-np.inf], [np.inf, -np.inf], [np.nan], [np.inf, -np.inf, 
 contexts = {}
 
 
-def context(backend, nan, ddof):
-    key = backend, nan, ddof
+def context(backend, nan, ddof, accuracy):
+    key = backend, nan, ddof, accuracy
     if key not in contexts:
-        contexts[key] = tally.Context(backend=backend, nan=nan, ddof=ddof)
+        contexts[key] = tally.Context(backend=backend, nan=nan, ddof=ddof, accuracy=accuracy)
     return contexts[key]
 
 
@@ -57,9 +57,9 @@ def hard_values(type_name, count, random):
     return x
 
 
-def check(op, type_name, x, segmentation, seen, **shape):
+def check(op, type_name, x, segmentation, seen, accuracy="best", **shape):
     nan, ddof = seen
-    found = [context(b, nan, ddof).segments(op, type_name, x, segmentation, **shape) for b in (CPU, SIMT)]
+    found = [context(b, nan, ddof, accuracy).segments(op, type_name, x, segmentation, **shape) for b in (CPU, SIMT)]
     cpu, simt = ([bytes(result) for result in one.bytes] for one in found)
     assert found[0].status == found[1].status
     other = [i for i in range(len(cpu)) if cpu[i] != simt[i]]
@@ -95,6 +95,20 @@ def test_segments(seed):
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(random.choice(["i4", "i8"]))
         x = hard_values(type_name, int(offsets[-1]), random)
         check(op, type_name, x, "offsets", seen, index=offsets)
+
+
+@pytest.mark.parametrize("op", ["var", "std", "stats", "logsumexp"])
+def test_read_twice(op):
+    """Operators that read a leaf twice, in canonical order: lengths around those where a GPU goes from one thread for a
+    segment to 8 lanes and to a warp, alone and mixed, from anywhere."""
+    random = data.generator("read twice", op)
+    for length in (1, 4, 5, 8, 9, 16, 17, 33, 63, 64, 65, 100, 0, 0, 0, 0):
+        _, type_name, seen = choices(random)
+        count, start = int(random.choice([3, 40, 700])), int(random.integers(16))
+        lengths = np.full(count, length) if length else random.geometric(1 / random.choice([3, 12, 40]), count) - 1
+        ends = np.concatenate([[0], np.cumsum(lengths)]).astype("i4")
+        x = hard_values(type_name, start + int(ends[-1]), random)
+        check(op, type_name, x, "offsets", seen, accuracy="fast", index=start + ends)
 
 
 @pytest.mark.parametrize("op", OPERATORS)
