@@ -93,7 +93,7 @@ TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) 
     enum { TOGETHER = TALLY_BYTES == 2 ? 2 : 4, ITERATION = TALLY_SMALL_ITERATION_BYTES / TALLY_BYTES };
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    column_t columns[TALLY_PART], column;
+    column_t columns[TALLY_PART];
     int64_t present = 0;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) columns[v] = identity();
@@ -120,10 +120,13 @@ TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) 
             }
         }
     }
-    column = columns[0];
     TALLY_UNROLL
-    for (int32_t v = 1; v < TALLY_PART; v++) column = combine(column, columns[v]);
-    return to_node(column, present);
+    for (int32_t half = TALLY_PART / 2; half > 0; half /= 2) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART / 2; v++)
+            if (v < half) columns[v] = combine(columns[v], columns[v + half]);
+    }
+    return to_node(columns[0], present);
 }
 
 /* The node of the block's values, in lane 0 of warp 0. Values that doubles do not hold are added in limbs. */
@@ -132,7 +135,8 @@ TALLY_FN node_t block_sum(const tally_array_work *work, int64_t at, int64_t n, s
     if (tally_lane() == 0) shared->nodes[tally_warp()] = node;
     tally_barrier();
     if (tally_warp() == 0) {
-        node = pair_lanes(shared->nodes[tally_lane() % TALLY_WARPS], TALLY_WARPS);
+        if (n > TALLY_WARP * TALLY_PART) /* else the others have nothing */
+            node = pair_lanes(shared->nodes[tally_lane() % TALLY_WARPS], TALLY_WARPS);
         if (tally_lane() == 0) shared->is_lost = node_is_lost(&node);
     }
     tally_barrier();
@@ -213,7 +217,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, tally_array_work, 1) {
         if (tally_lane() != 0) first = second;
     } else if (!meet_blocks(&work, &first, &second))
         return;
-    all = pair_lanes(merge(first, second), (tally_blocks() + 1) / 2);
+    all = tally_blocks() == 1 ? first : pair_lanes(merge(first, second), (tally_blocks() + 1) / 2);
     if (tally_lane() == 0 && !node_is_lost(&all)) {
         result_t result;
         flags = finalize(all, &work.out.final, &result);
