@@ -11,6 +11,8 @@
  *                                      undefined at first
  *   TALLY_SHARED_BUFFER(name, bytes)   a `char *name` to more shared memory, at a multiple of 128; the launch
  *                                      gives the size
+ *   tally_address_of(p)  tally_at_address(a)   a pointer to shared memory as a tally_shared_address and back: for
+ *                                      functions that are not inlined, which would not know what memory a pointer is to
  *   TALLY_ALIGN_OF(type)               the alignment of a type
  *
  * Threads
@@ -123,6 +125,12 @@ typedef struct tally_quad {
 #define TALLY_SHARED_BUFFER(name, bytes)                  \
     extern __shared__ __align__(128) char name##_bytes[]; \
     char *const name = name##_bytes
+
+typedef uint32_t tally_shared_address;
+TALLY_FN tally_shared_address tally_address_of(const void *p) {
+    return (tally_shared_address)__cvta_generic_to_shared(p);
+}
+TALLY_FN const void *tally_at_address(tally_shared_address at) { return __cvta_shared_to_generic(at); }
 
 TALLY_FN int32_t tally_thread(void) { return (int32_t)threadIdx.x; }
 TALLY_FN int32_t tally_thread_again(void) {

@@ -184,7 +184,7 @@ TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t
 
 /* ---- any leaf, by a warp ---- */
 
-TALLY_FN node_t shared_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+TALLY_FN node_t leaf_here(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
 #if TALLY_BY_LANES
     return parts_node(x, y, 0, n, TALLY_WARP, first);
 #elif TALLY_IS_NONCOMMUTATIVE
@@ -192,6 +192,15 @@ TALLY_FN node_t shared_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64
 #else
     return n <= TALLY_DEVICE_SMALL ? lanes_node(x, y, n, first) : wide_leaf(x, y, n, first);
 #endif
+}
+
+/* The same; by a call for values that are read twice, whose code would not fit the instruction cache twice. */
+TALLY_LONG node_t called_leaf(tally_shared_address x, tally_shared_address y, int32_t n, int64_t first) {
+    return leaf_here((const TALLY_T *)tally_at_address(x), (const TALLY_T *)tally_at_address(y), n, first);
+}
+TALLY_FN node_t shared_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    return TALLY_READS_TWICE ? called_leaf(tally_address_of(x), tally_address_of(y), n, first)
+                             : leaf_here(x, y, n, first);
 }
 
 /* The node of a segment of fewer leaves than a warp has lanes. Each lane gets it. */

@@ -22,6 +22,10 @@
 #define TALLY_SHARED_BUFFER(name, bytes) \
     char *const name = tally__simt->shared_buffer((size_t)(bytes), TALLY_SIMT_HERE " (" #name ")")
 
+typedef const void *tally_shared_address;
+#define tally_address_of(p) (p)
+#define tally_at_address(at) (at)
+
 #define TALLY_SIMT_TEXT_(x) #x
 #define TALLY_SIMT_TEXT(x) TALLY_SIMT_TEXT_(x)
 #define TALLY_SIMT_HERE __FILE__ ":" TALLY_SIMT_TEXT(__LINE__)
