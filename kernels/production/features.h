@@ -49,8 +49,17 @@ TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
 #define TALLY_FEATURE_NODES feature_nodes
 #endif
 
-/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#define TALLY_RESIDENT (TALLY_PASSES == 2 || TALLY_EXPANSIONS ? 3 : 4)
+/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). More than
+ * that would be compiled twice. */
+#define TALLY_RESIDENT                                                                                      \
+    (TALLY_EXPANSIONS                                       ? (TALLY_HAS_SPREAD && TALLY_BYTES < 8 ? 2 : 3) \
+     : TALLY_READS_TWICE                                    ? (sizeof(node_t) > 24 ? 1 : 2)                 \
+     : TALLY_KERNEL_INPUTS == 2                             ? (TALLY_BYTES < 4 ? 2 : 3)                     \
+     : TALLY_HAS_SQUARES && TALLY_HAS_RANGE                 ? (TALLY_BYTES == 1 ? 1 : 2)                    \
+     : TALLY_HAS_SQUARES && TALLY_HAS_SUM                   ? (TALLY_BYTES == 8 ? 3 : 2)                    \
+     : TALLY_HAS_SQUARES && TALLY_BYTES != 2                ? 3                                             \
+     : TALLY_PASSES == 2 || (TALLY_FLOAT && !TALLY_IS_FREE) ? 3                                             \
+                                                            : 4)
 enum { features_across = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_FEATURES_SHOW) };
 #define TALLY_ACROSS features_across /* features of a thread */
 #define TALLY_ABREAST 8              /* vectors in flight at once; for short leaves as many as these: */
