@@ -571,7 +571,8 @@ file=kernels/rows/block_sums.h
 mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
 mutation exact-copies $file 'for (int32_t c = 0; c < copies; c++) {' 'for (int32_t c = 0; c < 1; c++) {'
 
-group gpu-segments "${isas%% *}" "test_gpu_segments --quick" "test_gpu_grouped --quick" test_gpu_segments test_gpu_grouped
+group gpu-segments "${isas%% *}" "test_gpu_segments --quick" "test_gpu_grouped --quick" \
+    "test_gpu_mixes --op var --type f32 --problems 100" test_gpu_segments test_gpu_grouped
 file=kernels/segments/tile_ends.h
 mutation tile-ids-left $file 'i > begin && i < until ? here[i - 1] : segment - 1;' 'i > begin && i < until ? here[i - 1] : segment;'
 mutation tile-ids-rest $file 's <= o->begun; s += TALLY_WARP) places[s] = o->values;' 's < o->begun; s += TALLY_WARP) places[s] = o->values;'
