@@ -211,12 +211,13 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     return is_there && (lane & (lanes - 1)) == 0 ? put_result(work, tile->opening, i, node) : 0;
 }
 #else
-/* Whether it pays to give each of `count` segments of up to `most` values to one thread, or to 8 lanes, 4 at a time. If
- * values are read twice, by what a value and a result cost, in operations. The lengths differ: 8 lanes meet half of
- * `most` on average. */
-TALLY_FN int32_t threads_pay(int32_t count, int32_t most) {
+/* Whether it pays to give each of `count` segments, of which this lane has one of n values, to one thread, and not to 8
+ * lanes, 4 at a time. If values are read twice, by what a value and a result cost, in operations. The lengths differ: 8
+ * lanes meet half of the longest on average. */
+TALLY_FN int32_t threads_pay(int32_t count, int32_t n) {
     enum { VALUE = (TALLY_IS_DEAR ? 40 : 8) * (TALLY_BYTES == 8 ? 2 : 1), RESULT = 250 };
-    if (!TALLY_READS_TWICE) return count > 8;
+    if (!TALLY_READS_TWICE) return count > 8; /* the lengths would cost more than they tell */
+    const int32_t most = (int32_t)tally_warp_max((uint32_t)n);
     return 4 * ((most + 8) * VALUE + RESULT) < count * (most * VALUE / 16 + RESULT);
 }
 /* Reduces up to TALLY_WARP listed segments of up to 64 values: each by a thread, or four at a time by 8 lanes each. */
@@ -227,7 +228,7 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
 #if TALLY_COLUMN_MOST > 0
     const int32_t is_mine = lane < count, i = is_mine ? listed[lane] : 0;
     const span_t own = span_of(tile, i, is_mine);
-    if (sizeof(column_t) <= TALLY_COLUMN_MOST && threads_pay(count, (int32_t)tally_warp_max((uint32_t)own.n))) {
+    if (sizeof(column_t) <= TALLY_COLUMN_MOST && threads_pay(count, own.n)) {
         node_t node = columns_node(tile->x + own.at, tile->y + own.at, own.n);
         return is_mine ? put_result(work, tile->opening, i, node) : 0;
     }
