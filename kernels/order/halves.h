@@ -7,6 +7,7 @@
  *
  * which are undefined again here. Gives
  *
+ *     halve        columns of one lane, each combined with one half of them further on
  *     fold         the fold of a leaf whose lanes have TALLY_HELD neighbouring columns each; every lane gets it
  *     fold_lanes   the same for the columns of some neighbouring lanes
  *     fold_apart   the same where the columns of a lane are TALLY_WARP apart */
@@ -15,6 +16,17 @@
 #if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE)
 #error "define what the first comment lists"
 #endif
+
+/* Combines column c with column c + count / 2, then with c + count / 4, and so on, until `least` columns are left. Both
+ * are constants. */
+TALLY_FN void TALLY_NAME(halve)(TALLY_RECORD *columns, const int32_t count, const int32_t least) {
+    TALLY_UNROLL
+    for (int32_t half = count / 2; half >= least; half /= 2) {
+        TALLY_UNROLL
+        for (int32_t c = 0; c < count / 2; c++)
+            if (c < half) columns[c] = TALLY_COMBINE(columns[c], columns[c + half]);
+    }
+}
 
 TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
     uint32_t w[(sizeof a + 3) / 4];
@@ -71,12 +83,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
     TALLY_RECORD a[TALLY_HELD];
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_HELD; v++) a[v] = columns[v];
-    TALLY_UNROLL
-    for (int32_t half = TALLY_HELD / 2; half > 0; half /= 2) {
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_HELD / 2; v++)
-            if (v < half) a[v] = TALLY_COMBINE(a[v], a[v + half]);
-    }
+    TALLY_NAME(halve)(a, TALLY_HELD, 1);
     TALLY_UNROLL
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
     return a[0];

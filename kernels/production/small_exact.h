@@ -10,6 +10,7 @@
 #include "accumulators/operator.h"
 
 #include "exact_sums/by_limbs.h"
+#include "order/fold.h"
 #include "order/leaf.h"
 #include "order/node_boxes.h"
 #include "order/pairs.h"
@@ -120,12 +121,7 @@ TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) 
             }
         }
     }
-    TALLY_UNROLL
-    for (int32_t half = TALLY_PART / 2; half > 0; half /= 2) {
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART / 2; v++)
-            if (v < half) columns[v] = combine(columns[v], columns[v + half]);
-    }
+    halve(columns, TALLY_PART, 1);
     return to_node(columns[0], present);
 }
 

@@ -68,12 +68,7 @@ TALLY_FN node_t quarter_node(const TALLY_T *x, int32_t n) {
     column_t columns[quarter_columns];
     int32_t present = n;
     fill_quarter(columns, x, n);
-    TALLY_UNROLL
-    for (int32_t half = quarter_columns / 2; half >= TALLY_PART; half /= 2) {
-        TALLY_UNROLL
-        for (int32_t c = 0; c < quarter_columns / 2; c++)
-            if (c < half) columns[c] = combine(columns[c], columns[c + half]);
-    }
+    halve(columns, quarter_columns, TALLY_PART);
     const column_t column = fold_lanes(columns, quarter);
     if (TALLY_MAY_SKIP) {
         present = count_from(x, x, n, tally_lane() % quarter, quarter);

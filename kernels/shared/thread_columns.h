@@ -11,6 +11,7 @@
  * moved on together, so their halves stay halves. Each lane takes the parts of a row in an order of its own, so that
  * lanes whose segments have equal lengths do not all ask for the same banks at once. */
 #include "order/across.h"
+#include "order/fold.h"
 #include "shared/values.h"
 
 #if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE) || !defined(TALLY_NOTHING) || \
@@ -81,12 +82,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(thread_columns)(const TALLY_T *x, const TALLY_T
             TALLY_NAME(put_in_columns)(columns, k, x_of[k] + whole[k], y_of[k] + whole[k], 0, rest, aims);
         }
     }
-    TALLY_UNROLL
-    for (int32_t half = small_columns / 2; half > 0; half /= 2) {
-        TALLY_UNROLL
-        for (int32_t c = 0; c < small_columns / 2; c++)
-            if (c < half) columns[c] = TALLY_COMBINE(columns[c], columns[c + half]);
-    }
+    TALLY_NAME(halve)(columns, small_columns, 1);
     return columns[0];
 }
 #undef TALLY_UNROLL_THREAD_ROWS
