@@ -277,7 +277,8 @@ typedef struct tally__backend {
     tally_status (*far_store)(const tally__spec *, void *to, const void *bytes, size_t count);
     /* Whether the address is in the memory of such a GPU, managed memory included. NULL for backends of the CPU. */
     bool (*holds)(const void *address);
-    /* Whether any address may be, which takes a tenth of a call for few values. */
+    /* Whether any address can be in such memory: asked first, as each answer of `holds` takes a tenth of a call for few
+     * values. */
     bool (*may_hold)(void);
     /* Prepares offsets, lengths or segment ids for arrays of `values` values. The caller closes what was made, also
      * after a failure, and then releases its memory by the spec's allocator. */

@@ -293,7 +293,6 @@ static void test_overflow(void **unused) {
 
 /* ---- the flag ---- */
 
-/* A sum that is exact, and one that is rounded, by a caller whose flag is down and by one whose flag is up. */
 /* The sum of three values, by each function that adds up. */
 enum { WHOLE, SEGMENTS, ROWS, COLUMNS, PUSHED, WAYS };
 static float sum_by(int way, const float *x) {
@@ -324,6 +323,7 @@ static float sum_by(int way, const float *x) {
     }
     return out[0];
 }
+/* A sum that is exact, and one that is rounded, by a caller whose flag is down and by one whose flag is up. */
 static void test_flag(void **unused) {
     static const float exact[3] = {1, 2, 3}, rounded[3] = {1, 0x1p-40f, 3};
     volatile double third = 1;
