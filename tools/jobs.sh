@@ -95,6 +95,8 @@ unit_tests() { # unit_tests OPTION_OF_CTEST...
 }
 
 mkdir -p build
+# of a build folder that is new, as in the Makefile
+export CMAKE_GENERATOR=${CMAKE_GENERATOR:-$(command -v ninja >/dev/null && echo Ninja || echo Unix Makefiles)}
 case $job in
 gcc)
     build -DCMAKE_C_COMPILER=gcc

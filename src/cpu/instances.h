@@ -10,31 +10,10 @@
 #include "cpu/target.h"
 
 #include "internal.h"
+#include "types_that_share.h"
 
-/* Operators to which types are the same (foreach_type.h). */
-#define TALLY_SIGNLESS_any 1
-#define TALLY_SIGNLESS_all 1
-#define TALLY_SIGNLESS_count 1
-#define TALLY_SIGNLESS_and 1
-#define TALLY_SIGNLESS_or 1
-#define TALLY_SIGNLESS_xor 1
-#define TALLY_TRUTHS_any 1
-#define TALLY_TRUTHS_all 1
-#define TALLY_TRUTHS_count 1
-#define TALLY_PLACES_argmin 1
-#define TALLY_PLACES_argmax 1
 /* Whether finish takes a root where it is asked for: others need no loop of results with it and one without. */
 #define TALLY_ROOTED_var 1
-#if TALLY_PASTE(TALLY_SIGNLESS_, TALLY_KERNEL)
-#define TALLY_SIGNLESS
-#endif
-#if TALLY_PASTE(TALLY_TRUTHS_, TALLY_KERNEL)
-#define TALLY_TRUTHS
-#endif
-#if TALLY_PASTE(TALLY_PLACES_, TALLY_KERNEL)
-#define TALLY_PLACES
-#endif
-
 #if TALLY_PASTE(TALLY_ROOTED_, TALLY_KERNEL)
 #define TALLY_ROOTED 1
 #else

@@ -2,6 +2,7 @@
  * writes. The unit says TALLY_SIMT_UNIT, kind and form of kernels/forms.h (EXACT_WHOLE), TALLY_SIMT_ENTRIES(X, ...),
  * its kernels, and TALLY_SIMT_FILE, its text; it exports `const tally__simt_set tally__simt_<unit>_<operator>`. */
 #include "simt/kernels/set.h"
+#include "types_that_share.h"
 
 #define TALLY_NAME_OF(word) TALLY_PASTE(TALLY_PASTE(word, _), TALLY_KERNEL)
 #define TALLY_MEMBER(type, nan, name) TALLY_N1(TALLY_NAME_OF(name), type, nan),
