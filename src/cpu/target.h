@@ -38,20 +38,23 @@ typedef float tally__sixteen_f32 __attribute__((vector_size(64), aligned(4), may
 #endif
 #endif
 
-/* Functions of loops that are made of others, and functions that are compiled once, whatever calls them: for what is
- * called once for many values. With TALLY_CALLS the former are called too, but for the operators' own functions: where
- * code is tested and not shipped, it takes a third less time to compile, and runs a tenth slower (CMakeLists.txt). */
+/* TALLY_INLINE: functions of loops that are made of others. TALLY_APART: functions that are compiled once, whatever
+ * calls them: for what is called once for many values. TALLY_FREE_LANES: before a loop whose iterations touch different
+ * memory.
+ * With TALLY_CALLS (CMakeLists.txt) the first are called too, but for the operators' own functions: where code is
+ * tested and not shipped, it takes a third less time to compile, and runs a tenth slower. Then iterations share what
+ * calls return by memory, so no compiler may be told that they touch different memory. */
+#define TALLY_APART static __attribute__((noinline))
 #ifdef TALLY_CALLS
 #define TALLY_INLINE static inline __attribute__((unused))
+#define TALLY_FREE_LANES
 #else
 #define TALLY_INLINE static inline __attribute__((always_inline, unused))
-#endif
-#define TALLY_APART static __attribute__((noinline))
-/* Before a loop whose iterations touch different memory. */
 #ifdef __clang__
 #define TALLY_FREE_LANES _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define TALLY_FREE_LANES _Pragma("GCC ivdep")
+#endif
 #endif
 
 #endif
