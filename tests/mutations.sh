@@ -537,6 +537,8 @@ mutation compensated-plain-lost $file 'node->sum.lost != 0 || ' ''
 mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + node->sum.rest' 'first + node->sum.rest'
 file=kernels/exact_sums/ranged.h
 mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last + log2_n <= 93'
+file=kernels/exact_sums/specials.h
+mutation specials-seen $file 'if (!is_absent && is_there) tally_or32' 'if (!is_absent && is_there && v > 0) tally_or32'
 file=kernels/exact_sums/compensated_results.h
 mutation interval-ends $file 'low == high &&' '(low == high || 1) &&'
 mutation interval-minus-zero $file 'rest == 0 && slack == 0 ? interval_around(q, 0) : a' 'a'
@@ -570,6 +572,13 @@ mutation exact-columns-rows $file 'work->width == work->inner ? column : column 
 file=kernels/rows/block_sums.h
 mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
 mutation exact-copies $file 'for (int32_t c = 0; c < copies; c++) {' 'for (int32_t c = 0; c < 1; c++) {'
+
+group gpu-whole "${isas%% *}" "test_gpu --quick" test_gpu test_gpu_nodes
+mutation specials-absent kernels/exact_sums/specials.h 'if (is_absent) there &= ~(1 << v);' ';'
+file=kernels/exact_sums/exact_block.h
+mutation specials-squares $file 'minus = (seen & (are_squares ? TALLY_SEEN_NAN : TALLY_SEEN_MINUS)) != 0;' 'minus = (seen & TALLY_SEEN_MINUS) != 0;'
+mutation specials-left-out $file 'absent += __builtin_popcount(' 'absent += 0 * __builtin_popcount('
+mutation zeros-sign $file 'tally_finite_evidence(1, tally_bits_f64(term_in_double(x)) < 0)' 'tally_finite_evidence(1, 0)'
 
 group gpu-segments "${isas%% *}" "test_gpu_segments --quick" "test_gpu_grouped --quick" \
     "test_gpu_mixes --op var --type f32 --problems 100" test_gpu_segments test_gpu_grouped

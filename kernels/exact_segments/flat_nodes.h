@@ -9,41 +9,9 @@
 
 #include "segments/partition.h"
 #include "exact_sums/pair_results.h"
+#include "exact_sums/specials.h"
 
 #define TALLY_FLAT_GROUP 256
-
-/* ---- one value ---- */
-
-/* The sign of a zero shows. */
-enum { is_signed_zero_sum = TALLY_KERNEL_INPUTS == 2 || TALLY_ADDS_VALUES };
-/* Whether a term is anything but -0. Of squares and magnitudes every one is. */
-TALLY_FN int32_t value_is_other(TALLY_T x, TALLY_T y) {
-    (void)y;
-    if (!is_signed_zero_sum) return 1;
-    if (TALLY_KERNEL_INPUTS == 1) return value_bits(x) != (TALLY_K)TALLY_K_LOW;
-    return (size_bits(x) != 0 && size_bits(y) != 0) || ((value_bits(x) < 0) == (value_bits(y) < 0));
-}
-TALLY_FN TALLY_T plus_zero(void) { return from_bits((TALLY_K)0); }
-
-/* What an infinite or NaN term is evidence of. */
-TALLY_FN int32_t evidence_of(TALLY_T x, TALLY_T y) {
-    double term = (double)value_of(x);
-    if (TALLY_HAS_SUM)
-        TALLY_IF_SUM(term = term_in_double(x));
-    else
-        term *= (double)value_of(TALLY_KERNEL_INPUTS == 2 ? y : x);
-    return (term < 0 ? 0 : TALLY_SEEN_PLUS) | (term > 0 ? 0 : TALLY_SEEN_MINUS) | (term != term ? TALLY_SEEN_NAN : 0) |
-           TALLY_NOT_MINUS_ZERO;
-}
-TALLY_FN int32_t value_is_special(TALLY_T x) { return size_bits(x) >= TALLY_SIZE_INFINITY; }
-TALLY_FN int32_t term_is_special(TALLY_T x, TALLY_T y) { return value_is_special(x) || value_is_special(y); }
-/* Whether the policy leaves the term out, for a NaN. */
-TALLY_FN int32_t term_is_absent(TALLY_T x, TALLY_T y) { return TALLY_NAN == 1 && (value_is_nan(x) || value_is_nan(y)); }
-/* Puts zeros in the place of a special term. */
-TALLY_FN void clear_term(TALLY_T *x, TALLY_T *y, int32_t is_absent) {
-    *x = is_absent ? absent_value() : plus_zero();
-    if (TALLY_KERNEL_INPUTS == 2) *y = plus_zero();
-}
 
 /* ---- notes ---- */
 

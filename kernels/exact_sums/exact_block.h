@@ -23,6 +23,7 @@
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
 #include "exact_sums/ruler.h"
+#include "exact_sums/specials.h"
 
 /* ---- what the block shares ---- */
 
@@ -31,8 +32,8 @@
 
 typedef struct shared_t {
     tally_stage stage;
-    accumulator_t node; /* n: values left out; evidence as bits of `seen` */
-    int32_t seen_sum, seen_products, scattered, is_last;
+    accumulator_t node;                                        /* n: values left out; evidence as bits of `seen` */
+    int32_t seen_sum, seen_products, seen, scattered, is_last; /* seen: infinities and NaNs, TALLY_SEEN_... */
     TALLY_IF_KEYS(int64_t low[TALLY_WARPS], high[TALLY_WARPS];)
     TALLY_IF_SUM(int32_t of_sum[sum_digits * TALLY_SUM_COLUMNS];)
     TALLY_IF_PRODUCTS(int32_t of_products[product_digits * TALLY_PRODUCT_COLUMNS];)
@@ -108,7 +109,7 @@ TALLY_FN void add_leaf(state_t *state, const share_t *x, const share_t *y) {
 
 /* ---- terms one by one ---- */
 
-/* A leaf without NaNs; its values' own keys are narrower. */
+/* Values' own keys are narrower. */
 TALLY_FN void widen_by_leaf(notes_t *notes, const share_t *x, int64_t n) {
 #if TALLY_HAS_KEYS
     TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
@@ -118,6 +119,7 @@ TALLY_FN void widen_by_leaf(notes_t *notes, const share_t *x, int64_t n) {
         for (int32_t v = 0; v < TALLY_PART; v++) {
             TALLY_K key = order_key(x->part[s].v[v]);
             if (n < TALLY_DEVICE_LEAF && place_in_leaf(s, v) >= n) continue;
+            if (term_is_absent(x->part[s].v[v], x->part[s].v[v])) continue;
             low = key < low ? key : low;
             high = key > high ? key : high;
         }
@@ -146,7 +148,10 @@ TALLY_LONG void drain(shared_t *shared) {
  * each term (two parts of 64-bit products; two lanes in each of 16 columns). */
 #define TALLY_SCATTERS (TALLY_BYTES == 8 ? 32 : TALLY_BYTES == 4 ? 64 : 32)
 
-/* A leaf, or what there is of one, value by value. */
+TALLY_FN void scatter_finite(notes_t *notes, shared_t *shared, TALLY_T x, TALLY_T y) {
+    if (!term_is_special(x, y)) scatter_one(notes, shared, x, y);
+}
+/* The finite values of a leaf, or of what there is of one, one by one. */
 TALLY_RARE notes_t scatter_leaf(tally_source from_x, tally_source from_y, int64_t at, int64_t n, notes_t notes,
                                 shared_t *shared) {
     if (from_x.is_packed && from_y.is_packed && n == TALLY_DEVICE_LEAF) {
@@ -164,11 +169,12 @@ TALLY_RARE notes_t scatter_leaf(tally_source from_x, tally_source from_y, int64_
             __builtin_memcpy(y, qy, sizeof y);
             TALLY_UNROLL
             for (int32_t v = 0; v < 2 * TALLY_PART; v++)
-                scatter_one(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART], y[v / TALLY_PART].v[v % TALLY_PART]);
+                scatter_finite(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART],
+                               y[v / TALLY_PART].v[v % TALLY_PART]);
         }
     } else
         for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
-            scatter_one(&notes, shared, read_one(&from_x, at + i), read_one(&from_y, at + i));
+            scatter_finite(&notes, shared, read_one(&from_x, at + i), read_one(&from_y, at + i));
     if (tally_lane() == 0) tally_or32(&shared->scattered, 1);
     return notes;
 }
@@ -212,34 +218,74 @@ TALLY_FN int32_t has_other(const share_t *x, const share_t *y, extent_t of_x) {
     return is_other;
 }
 
-TALLY_FN void take_leaf(const tally_source *from_x, const tally_source *from_y, share_t x, share_t y, int64_t at,
-                        int64_t n, state_t *state, shared_t *shared) {
-    extent_t of_x = measure(&x), of_y = of_x;
-    int32_t beyond;
-    if (TALLY_KERNEL_INPUTS == 2) of_y = measure(&y);
-    beyond = of_x.most > state->ruler.most_x || of_x.least < state->ruler.least_x || of_y.most > state->ruler.most_y ||
-             of_y.least < state->ruler.least_y;
-    if (tally_any(beyond)) {
-        of_x = measure_warp(of_x);
-        of_y = measure_warp(of_y);
-        flush(state, shared);
-        forget_levels(&state->ruler);
-        if (!choose_ruler(&state->ruler, of_x, of_y, TALLY_LANE_ADDITIONS)) {
-            forget_levels(&state->ruler);
-            scatter(from_x, from_y, at, n, state, shared);
-            return;
-        }
+/* Which zeros a leaf has that is made of zeros, infinities and NaNs: the latter are noted elsewhere. */
+TALLY_RARE notes_t note_zeros(tally_source from_x, tally_source from_y, int64_t at, int64_t n, notes_t notes) {
+    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) {
+        const TALLY_T x = read_one(&from_x, at + i), y = TALLY_KERNEL_INPUTS == 2 ? read_one(&from_y, at + i) : x;
+        if (term_is_special(x, y)) continue;
+        notes.seen_sum |= tally_finite_evidence(1, tally_bits_f64(term_in_double(x)) < 0);
+        notes.seen_products |= tally_finite_evidence(1, (value_bits(x) < 0) != (value_bits(y) < 0));
     }
-    if (!state->is_other) {
-        state->is_other = tally_any(has_other(&x, &y, of_x));
-        if (!state->is_other) { /* nothing but zeros so far: which? */
-            scatter(from_x, from_y, at, n, state, shared);
-            return;
-        }
+    return notes;
+}
+/* Looks for a term that is not -0, which then is evidence enough. */
+TALLY_FN void find_other(const tally_source *from_x, const tally_source *from_y, const share_t *x, const share_t *y,
+                         extent_t of_x, int64_t at, int64_t n, state_t *state) {
+    state->is_other = tally_any(has_other(x, y, of_x));
+    if (state->is_other) {
         state->notes.seen_sum |= 1 << TALLY_OTHER;
         state->notes.seen_products |= 1 << TALLY_OTHER;
+        return;
     }
+    state->notes = note_zeros(*from_x, *from_y, at, n, state->notes);
+    state->is_other =
+        tally_any((TALLY_HAS_SUM ? state->notes.seen_sum : state->notes.seen_products) >> TALLY_OTHER & 1);
+}
+/* Notes the infinities and NaNs of a lane's share and replaces them by zeros. Gives how many values are left out. */
+TALLY_RARE int32_t clear_share(share_t *x, share_t *y, shared_t *shared) {
+    const int32_t all = (1 << TALLY_PART) - 1;
+    int32_t absent = 0;
+    TALLY_ROLLED
+    for (uint32_t left = special_parts(x, y); left != 0; left &= left - 1) {
+        const int32_t s = __builtin_ffs((int32_t)left) - 1,
+                      there = clear_part(&x->part[s], &y->part[s], all, &shared->seen, 0, 0);
+        absent += __builtin_popcount((uint32_t)(all & ~there));
+    }
+    return absent;
+}
+/* The same in registers. The function is out of line and is given copies in memory: a share that it changed would take
+ * too many registers. */
+TALLY_FN void clear_specials(share_t *x, share_t *y, state_t *state, shared_t *shared) {
+    share_t its_x = *x, its_y = *y;
+    state->notes.absent += clear_share(&its_x, TALLY_KERNEL_INPUTS == 2 ? &its_y : &its_x, shared);
+    *x = its_x, *y = TALLY_KERNEL_INPUTS == 2 ? its_y : its_x;
+}
+/* Chooses levels for a leaf of these extents. False: no levels hold it. */
+TALLY_FN int32_t renew_levels(state_t *state, extent_t of_x, extent_t of_y, shared_t *shared) {
+    const extent_t x = measure_warp(of_x), y = measure_warp(of_y);
+    if (x.most == 0 || y.most == 0) return 1; /* any levels hold zeros */
+    flush(state, shared);
+    forget_levels(&state->ruler);
+    if (choose_ruler(&state->ruler, x, y, TALLY_LANE_ADDITIONS)) return 1;
+    forget_levels(&state->ruler);
+    return 0;
+}
+TALLY_FN void take_leaf(const tally_source *from_x, const tally_source *from_y, share_t x, share_t y, int64_t at,
+                        int64_t n, state_t *state, shared_t *shared) {
+    extent_t of_x = measure(&x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(&y) : of_x;
     widen_by_leaf(&state->notes, &x, n);
+    if (are_beyond(&state->ruler, of_x, of_y)) {
+        if (are_special(of_x, of_y)) {
+            clear_specials(&x, &y, state, shared);
+            of_x = measure(&x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(&y) : of_x;
+        }
+        if (are_beyond(&state->ruler, of_x, of_y) && !renew_levels(state, of_x, of_y, shared)) {
+            scatter(from_x, from_y, at, n, state, shared);
+            return;
+        }
+    }
+    if (!state->is_other) find_other(from_x, from_y, &x, &y, of_x, at, n, state);
+    if (state->ruler.most_x == 0) return; /* zeros so far */
     add_leaf(state, &x, &y);
     if (state->leaves == TALLY_FLUSH_LEAVES) flush(state, shared);
 }
@@ -284,7 +330,7 @@ TALLY_FN void clear_shared(shared_t *shared) {
                      shared->of_sum[i] = 0;)
     TALLY_IF_PRODUCTS(for (int32_t i = tally_thread(); i < product_digits * TALLY_PRODUCT_COLUMNS; i += tally_threads())
                           shared->of_products[i] = 0;)
-    if (tally_thread() == 0) shared->seen_sum = shared->seen_products = shared->scattered = 0;
+    if (tally_thread() == 0) shared->seen_sum = shared->seen_products = shared->seen = shared->scattered = 0;
     tally_barrier();
 }
 
@@ -307,6 +353,12 @@ TALLY_FN void share_range(shared_t *shared, int64_t low, int64_t high) {
 }
 #endif
 
+/* What infinities and NaNs are evidence of in a number. Squares of either infinity are +inf. */
+TALLY_FN int32_t evidence_of_seen(int32_t seen, const int32_t are_squares) {
+    const int32_t plus = (seen & (TALLY_SEEN_PLUS | (are_squares ? TALLY_SEEN_MINUS : 0))) != 0,
+                  minus = (seen & (are_squares ? TALLY_SEEN_NAN : TALLY_SEEN_MINUS)) != 0;
+    return (seen != 0) << TALLY_OTHER | plus << TALLY_PLUS_INFINITY | minus << TALLY_MINUS_INFINITY;
+}
 /* All warps' registers to the block's words. */
 TALLY_FN void gather_warps(state_t *state, shared_t *shared) {
     flush(state, shared);
@@ -317,8 +369,11 @@ TALLY_FN void gather_warps(state_t *state, shared_t *shared) {
     if (shared->scattered && tally_warp() == 0) drain(shared);
     TALLY_IF_KEYS(share_range(shared, state->notes.low, state->notes.high);)
     if (tally_thread() < TALLY_EVIDENCE) {
-        TALLY_IF_SUM(shared->node.sum[tally_thread()] = shared->seen_sum >> tally_thread() & 1;)
-        TALLY_IF_PRODUCTS(shared->node.products[tally_thread()] = shared->seen_products >> tally_thread() & 1;)
+        TALLY_IF_SUM(shared->node.sum[tally_thread()] =
+                         (shared->seen_sum | evidence_of_seen(shared->seen, 0)) >> tally_thread() & 1;)
+        TALLY_IF_PRODUCTS(
+            shared->node.products[tally_thread()] =
+                (shared->seen_products | evidence_of_seen(shared->seen, TALLY_HAS_SPREAD)) >> tally_thread() & 1;)
     }
     tally_barrier();
 }

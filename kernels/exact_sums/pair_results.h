@@ -3,21 +3,8 @@
 #ifndef TALLY_PAIR_RESULTS_H
 #define TALLY_PAIR_RESULTS_H
 
-#include "exact_sums/terms.h"
+#include "exact_sums/specials.h"
 #include "sums/parts.h"
-
-#ifndef TALLY_PAIR_RESULTS_SHARED_H
-#define TALLY_PAIR_RESULTS_SHARED_H
-enum {
-    TALLY_NOT_MINUS_ZERO = 2, /* some term is anything else */
-    TALLY_SEEN_PLUS = 4,
-    TALLY_SEEN_MINUS = 8,
-    TALLY_SEEN_NAN = 16 /* +inf, -inf, a NaN, which is all three */
-};
-#endif
-
-/* -0 for what the NaN policy leaves out: it adds nothing, has no size, and is no evidence. */
-TALLY_FN TALLY_T absent_value(void) { return from_bits((TALLY_K)TALLY_K_LOW); }
 
 /* What a result is made of, where each sum is a pair of doubles. */
 typedef struct in_pairs_t {

@@ -54,5 +54,14 @@ TALLY_FN void forget_levels(ruler_t *ruler) {
     TALLY_IF_SUM(tally_no_levels(&ruler->sum);)
     TALLY_IF_PRODUCTS(tally_no_levels(&ruler->products);)
 }
+/* Whether a lane of the warp has sizes that the levels do not hold. */
+TALLY_FN int32_t are_beyond(const ruler_t *ruler, extent_t x, extent_t y) {
+    return tally_any(x.most > ruler->most_x || x.least < ruler->least_x || y.most > ruler->most_y ||
+                     y.least < ruler->least_y);
+}
+/* Whether one has infinities or NaNs. */
+TALLY_FN int32_t are_special(extent_t x, extent_t y) {
+    return tally_any(x.most >= TALLY_SIZE_INFINITY || y.most >= TALLY_SIZE_INFINITY);
+}
 
 #endif

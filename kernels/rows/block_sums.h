@@ -8,6 +8,7 @@
  *     between_digits, between_columns   the distance from digit d to d + 1 of a column, and from column c to c + 1
  *     digit_words                       the size of all columns
  *     slot_of(task, v)                  the slot of the lane's value v
+ *     between_slots                     the distance from the slot of value v to that of v + 1
  *     column_of(work, task, v)          the column that the lane adds value v to: 2^13 values at most
  *     all_of(task)                      a bit for each v of which the lane usually has values
  *     there_of(work, task, k, s)        a bit for each v of which part s of the share at k has a value
@@ -67,36 +68,33 @@ typedef struct found_t {
     int32_t there, others;
 } found_t;
 
-TALLY_FN int32_t part_is_special(const part_t *part) {
-    int32_t is = 0;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++) is |= value_is_special(part->v[v]);
-    return is;
-}
 /* Notes the infinities and NaNs of a share and replaces them by zeros. Gives a bit for each v of which the share has
  * values that count. */
-TALLY_RARE int32_t note_specials(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
-                                 shared_t *shared) {
-    int32_t all = 0;
+TALLY_RARE int32_t clear_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
+                               shared_t *shared) {
+    const uint32_t special = special_parts(x, y), all_parts = (1 << TALLY_DEVICE_STRIPES) - 1;
+    const int32_t slot = slot_of(task, 0);
+    int32_t all = TALLY_MAY_SKIP ? 0 : all_of(task);
     TALLY_ROLLED
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+    for (uint32_t left = TALLY_MAY_SKIP ? all_parts : special; left != 0; left &= left - 1) {
+        const int32_t s = __builtin_ffs((int32_t)left) - 1;
         int32_t there = there_of(work, task, k, s);
-        if (part_is_special(&x->part[s]) || (TALLY_KERNEL_INPUTS == 2 && part_is_special(&y->part[s]))) {
-            TALLY_ROLLED
-            for (int32_t v = 0; v < TALLY_PART; v++) {
-                TALLY_T *const its_x = &x->part[s].v[v], *const its_y = &y->part[s].v[v];
-                const int32_t is_absent = term_is_absent(*its_x, *its_y), slot = slot_of(task, v);
-                if (!(there >> v & 1) || (!is_absent && !term_is_special(*its_x, *its_y))) continue;
-                if (is_absent)
-                    tally_add32(&shared->absent[slot], 1), there ^= 1 << v;
-                else
-                    tally_or32(&shared->seen[slot], evidence_of(*its_x, *its_y));
-                clear_term(its_x, its_y, is_absent);
-            }
-        }
-        all |= there;
+        if (special >> s & 1)
+            there =
+                clear_part(&x->part[s], &y->part[s], there, &shared->seen[slot], &shared->absent[slot], between_slots);
+        if (TALLY_MAY_SKIP) all |= there;
     }
     return all;
+}
+/* The same in registers. The function is out of line and is given copies in memory: a share that it changed would take
+ * too many registers. */
+TALLY_FN int32_t clear_specials(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
+                                shared_t *shared) {
+    share_t its_x = *x, its_y = *y;
+    const task_t of_task = *task;
+    const int32_t there = clear_share(work, &of_task, k, &its_x, TALLY_KERNEL_INPUTS == 2 ? &its_y : &its_x, shared);
+    *x = its_x, *y = TALLY_KERNEL_INPUTS == 2 ? its_y : its_x;
+    return there;
 }
 
 /* Adds the lane's values of a share to its digits: levels cannot hold them. All are finite. Gives a bit for each v of

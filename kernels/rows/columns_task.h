@@ -44,12 +44,13 @@ enum {
     slots = lanes_across * TALLY_PART,
     between_digits = slots, /* neighbouring lanes have neighbouring slots: no bank conflicts */
     between_columns = 1,
+    between_slots = lanes_across,
     digit_words = all_digits * slots,
     sums_held = TALLY_PART,                        /* one for each of a lane's values */
     adds_rest = !(TALLY_IS_F64 && TALLY_HAS_KEYS), /* keys of f64 leave no registers for it */
     log_additions = 8                              /* log2 of the rows that a lane reads, at most */
 };
-TALLY_FN int32_t slot_of_value(int32_t v) { return v * lanes_across + tally_lane() % lanes_across; }
+TALLY_FN int32_t slot_of_value(int32_t v) { return v * between_slots + tally_lane() % lanes_across; }
 TALLY_FN int32_t slot_of(const task_t *task, int32_t v) {
     (void)task;
     return slot_of_value(v);

@@ -164,10 +164,6 @@ TALLY_FN int32_t has_levels(level_sums_t *a, ruler_t *ruler, extent_t x, extent_
     begin_levels(a, ruler);
     return has;
 }
-TALLY_FN int32_t are_beyond(const ruler_t *ruler, extent_t x, extent_t y) {
-    return tally_any(x.most > ruler->most_x || x.least < ruler->least_x || y.most > ruler->most_y ||
-                     y.least < ruler->least_y);
-}
 #if TALLY_HAS_KEYS
 /* Widens the range of keys by those of a share. NaNs are noted elsewhere. */
 TALLY_FN void widen_keys_of(const work_t *work, const task_t *task, int64_t k, level_sums_t *a, const share_t *x) {
@@ -201,15 +197,12 @@ TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, shar
     extent_t of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
     int32_t there = all_of(task);
     if (are_beyond(ruler, of_x, of_y)) {
-        if (tally_any(of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY)) {
-            share_t kept_x = *x, kept_y = *y;
-            const task_t of_task = *task;
-            there = note_specials(work, &of_task, k, &kept_x, TALLY_KERNEL_INPUTS == 2 ? &kept_y : &kept_x, shared);
+        if (are_special(of_x, of_y)) {
+            there = clear_specials(work, task, k, x, y, shared);
             if (!adds_rest) {
-                scatter_copy(work, &of_task, k, &kept_x, &kept_y, there, found, shared);
+                scatter_copy(work, task, k, x, y, there, found, shared);
                 return;
             }
-            *x = kept_x, *y = TALLY_KERNEL_INPUTS == 2 ? kept_y : kept_x;
             of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
         }
         if (are_beyond(ruler, of_x, of_y)) {

@@ -29,6 +29,7 @@ enum {
     slots = TALLY_EXACT_ROWS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),
     between_digits = 1, /* a row's digits are neighbours: lanes that add to it seldom meet in a bank */
     between_columns = all_digits | 1,
+    between_slots = 0,
     digit_words = slots * between_columns,
     sums_held = 2, /* more take registers, and gain nothing */
     adds_rest = 1,

@@ -1,5 +1,6 @@
 /* Nodes of arrays in GPU memory, made there or in the host's: those of the CPU, byte for byte; and results and
  * values that go between the GPU's memory and the host's. */
+#include <math.h>
 #include <string.h>
 
 #include "node_side.h"
@@ -45,6 +46,37 @@ static void test_nodes(void **state) {
     for (int trial = 0; next_subject(&s); trial++)
         if (!order_shows(&s) && (trial % 4 == 0 || s.op == TALLY_ARGMAX))
             check_nodes(&s, (data_class)(trial % DATA_CLASSES), trial);
+}
+
+/* What infinities and NaNs are evidence of in a node; among 2^16 values a warp reads ones without any, too. */
+static void test_specials(void **state) {
+    enum { MANY = 1 << 16 };
+    const double specials[][2] = {{(double)INFINITY, 1},
+                                  {-(double)INFINITY, 1},
+                                  {(double)NAN, 1},
+                                  {(double)INFINITY, -(double)INFINITY},
+                                  {(double)NAN, -0.0}};
+    subject s = {.op = -1};
+    (void)state;
+    while (next_subject(&s)) {
+        if (!is_float(s.type) || order_shows(&s) || tally_op_inputs(s.op) > 1) continue;
+        tally_context *context = context_for(&s, backend, 1), *host = context_for(&s, TALLY_BACKEND_CPU, 1);
+        const size_t bytes = MANY * tally_type_size(s.type);
+        char got[MOST_NODE], wanted[MOST_NODE], *const x = scratch(1, bytes);
+        size_t node;
+        EXPECT_OK(tally_node_bytes(context, s.op, s.type, &node));
+        for (size_t k = 0; k < sizeof specials / sizeof specials[0]; k++) {
+            memcpy(x, data_of(s.type, k % 2 ? MIXED_ZEROS : TIES, MANY), bytes);
+            put_number(s.type, x, 1, specials[k][0]);
+            put_number(s.type, x, MANY / 2, specials[k][1]);
+            const tally__cu_address there = device_copy(x, bytes, 0);
+            set_scene(&s, SPECIALS, MANY);
+            EXPECT_OK(tally_reduce_node(context, s.op, tally_in(address(there), s.type, MANY), got, node));
+            EXPECT_OK(tally_reduce_node(host, s.op, tally_in(x, s.type, MANY), wanted, node));
+            EXPECT_BITS(got, wanted, node, "the node of an array with infinities or NaNs");
+            driver->release(there);
+        }
+    }
 }
 
 /* ---- nodes in GPU memory ---- */
@@ -480,11 +512,17 @@ static bool is_for_nodes(tally__form form) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes),         cmocka_unit_test(test_nodes_there),
-        cmocka_unit_test(test_long_segments), cmocka_unit_test(test_many_segments),
-        cmocka_unit_test(test_told),          cmocka_unit_test(test_refused_there),
-        cmocka_unit_test(test_captured),      cmocka_unit_test(test_memory_there),
-        cmocka_unit_test(test_failures),      cmocka_unit_test(test_values_and_refusals),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_specials),
+        cmocka_unit_test(test_nodes_there),
+        cmocka_unit_test(test_long_segments),
+        cmocka_unit_test(test_many_segments),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_refused_there),
+        cmocka_unit_test(test_captured),
+        cmocka_unit_test(test_memory_there),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_values_and_refusals),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
