@@ -150,6 +150,9 @@
     (TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_ADDS_MAGNITUDES))
 /* Of few bits one double holds most sums, which their range tells (exact_sums/ranged.h). */
 #define TALLY_IS_RANGED (TALLY_IS_COMPENSATED && TALLY_BYTES == 2 && !TALLY_HAS_KEYS)
+/* Products of f64 may overflow, or have bits that no double has. Then values are scaled (segments/scaled_segments.h);
+ * beside keys no registers are left for that. */
+#define TALLY_RESCALES (TALLY_IS_COMPENSATED && TALLY_IS_F64 && TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)
 /* In chunks sums of f64 are two, with an anchor between them (segments/chunk_sums.h). */
 #define TALLY_IS_ANCHORED (TALLY_IS_PLAIN && TALLY_IS_F64)
 

@@ -588,6 +588,9 @@ mutation tile-ids-rest $file 's <= o->begun; s += TALLY_WARP) places[s] = o->val
 file=kernels/segments/own_segments.h
 mutation tile-later-leaves $file 'const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;' 'const int64_t first = leaf;'
 mutation thread-few-most $file '(int32_t)n, few_most);' '(int32_t)n, 4);'
+file=kernels/segments/scaled_segments.h
+mutation scaled-power $file ': -powers.x;' ': -powers.x / 2;'
+mutation scaled-y $file 'powers = {power_of_size(most_x), power_of_size(most_y)}' 'powers = {power_of_size(most_x), power_of_size(most_x)}'
 file=kernels/shared/thread_columns.h
 mutation thread-rest $file 'if (rest != 0 && until > ROW' 'if (rest > 1 && until > ROW'
 mutation thread-long-parts $file 'if (to > 0) {' 'if (to > 1) {'

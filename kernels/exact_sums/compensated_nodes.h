@@ -88,7 +88,7 @@ TALLY_FN column_t lift(item_t x, item_t y) {
     a.products = is_there ? product_of(u, w) : tally_compensated_of(-0.0);
     TALLY_IF_LARGEST(a.largest = is_there ? tally_high_word(u * w) & 0x7fffffff : 0;)
 #if TALLY_IS_F64
-    const int32_t is_small = tally_high_word(u * w) < (1023 - 900) << 20 && x.value != 0 && y.value != 0;
+    const int32_t is_small = tally_high_word(u * w) < (1023 - 900) << 20 && x.raw != 0 && y.raw != 0;
     a.marks = is_there ? marks_of(u) | marks_of(w) | (is_small ? lost_digits : 0) : 0;
 #endif
 #endif
@@ -171,6 +171,19 @@ typedef struct result_t {
 TALLY_FN uint64_t word_of(double value, const tally_final *final) {
     return kernel_result_bytes(final) == 8 ? (uint64_t)tally_bits_f64(value) : (uint32_t)tally_bits_f32((float)value);
 }
+TALLY_FN compensated_t sums_of_node(const node_t *node, int32_t seen) {
+    const double share = share_of_sizes();
+    compensated_t a;
+    TALLY_IF_SUM(a.sum = node->sum;)
+    TALLY_IF_PRODUCTS(a.products = node->products;)
+    a.error = share * (double)node->n * largest_of_node(node);
+    a.share = share;
+    a.terms = a.present = node->n;
+    a.power = 0;
+    a.seen = seen;
+    TALLY_IF_KEYS(a.low = node->low; a.high = node->high;)
+    return a;
+}
 /* Writes the result's words; gives status flags. */
 TALLY_FN int finalize(node_t node, const tally_final *final, result_t *result) {
     uint64_t words[6] = {0, 0, 0, 0, 0, 0};
@@ -182,16 +195,8 @@ TALLY_FN int finalize(node_t node, const tally_final *final, result_t *result) {
             for (int32_t k = 0; k < 6; k++) words[k] = k == 0 || k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());
         }
     } else {
-        const double share = share_of_sizes();
         const int32_t seen = seen_in(&node);
-        compensated_t a;
-        TALLY_IF_SUM(a.sum = node.sum;)
-        TALLY_IF_PRODUCTS(a.products = node.products;)
-        a.error = share * (double)node.n * largest_of_node(&node);
-        a.share = share;
-        a.terms = a.present = node.n;
-        a.seen = seen;
-        TALLY_IF_KEYS(a.low = node.low; a.high = node.high;)
+        const compensated_t a = sums_of_node(&node, seen);
         is_sure = seen >= 0 && !is_unfit(&node) && finalize_quickly(&a, final, words);
         if (!TALLY_HAS_KEYS && (seen > 0 || (TALLY_HAS_SPREAD && node.n <= final->ddof)))
             words[0] = word_of(TALLY_HAS_SPREAD ? tally_nan_f64() : decided_sum(seen), final), is_sure = 1;

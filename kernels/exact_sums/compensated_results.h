@@ -22,7 +22,9 @@ typedef struct compensated_t {
     double error; /* how far a sum of terms of both signs may be from its pair at most, */
     double share; /* and any other: as a share of it, or of the squares of a spread times their number */
     int64_t terms, present;
-    int32_t seen; /* infinities and NaNs: TALLY_SEEN_... */
+    int32_t power; /* of f64: sums count units of 2^power, squares units of its square, products of two inputs of
+                      itself. 0, but for finalize_in_pairs */
+    int32_t seen;  /* infinities and NaNs: TALLY_SEEN_... */
     TALLY_IF_KEYS(TALLY_K low; TALLY_K high;)
 } compensated_t;
 
@@ -151,6 +153,8 @@ TALLY_FN in_pairs_t in_pairs(const compensated_t *s) {
     __builtin_memset(&a, 0, sizeof a);
     a.present = s->present;
     a.seen = s->seen;
+    a.power = s->power;
+    a.products_power = TALLY_KERNEL_INPUTS == 2 ? s->power : 2 * s->power;
 #if TALLY_HAS_SUM
     const int32_t is_exact = s->sum.lost == 0 || s->terms <= 2; /* one addition may have an error */
     a.sum = tally_two_sum(s->sum.sum, s->sum.rest);

@@ -206,6 +206,7 @@ TALLY_FN compensated_t compensated_of_row(const row_sums_t *s, int64_t n, double
     a.share = share;
     a.terms = n;
     a.present = n - s->absent;
+    a.power = 0;
     a.seen = s->seen;
     TALLY_IF_KEYS(a.low = s->low; a.high = s->high;)
     return a;

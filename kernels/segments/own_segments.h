@@ -7,6 +7,7 @@
 
 #include "order/nodes.h"
 #include "segments/chunks.h"
+#include "segments/scaled_segments.h"
 #include "shared/leaves.h"
 #include "segments/tile.h"
 
@@ -118,7 +119,8 @@ TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, i
         node = thread_node(tile->x + at, tile->y + at, (int32_t)n, few_most);
     else
         return 0;
-    if (lane < count) *flags |= put_result(work, tile->opening, i, node);
+    const span_t span = {(int32_t)at, (int32_t)n, 0};
+    *flags |= put_own(work, tile, i, span, 1, lane < count, node);
     return 1;
 }
 
@@ -127,7 +129,7 @@ enum { alone_most = TALLY_IS_SORTED ? 8 : 4 };
 TALLY_FN int32_t take_alone(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span) {
     node_t node = nothing();
     if (span.n > 0) node = thread_node(tile->x + span.at, tile->y + span.at, span.n, alone_most);
-    return put_result(work, tile->opening, i, node);
+    return put_own(work, tile, i, span, 1, 1, node);
 }
 
 /* ---- segments of more than 64 values ---- */
@@ -180,9 +182,10 @@ TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *til
                       lanes = 1 << log_lanes;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
                       n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const node_t node = parts_node(tile->x, tile->y, at, found < 0 ? 0 : n, lanes, 0);
+        const span_t its = {at, found < 0 ? 0 : n, 0};
+        const node_t node = parts_node(tile->x, tile->y, at, its.n, lanes, 0);
         const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
-        if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) flags |= put_result(work, tile->opening, whose, node);
+        flags |= put_own(work, tile, whose, its, lanes, found >= 0 && (tally_lane() & (lanes - 1)) == 0, node);
     }
     return flags;
 }
@@ -208,7 +211,7 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
                   i = is_there ? listed[mine] : 0;
     const span_t span = span_of(tile, i, is_there);
     const node_t node = parts_node(tile->x, tile->y, span.at, span.n, lanes, 0);
-    return is_there && (lane & (lanes - 1)) == 0 ? put_result(work, tile->opening, i, node) : 0;
+    return put_own(work, tile, i, span, lanes, is_there && (lane & (lanes - 1)) == 0, node);
 }
 #else
 /* Whether it pays to give each of `count` segments, of which this lane has one of n values, to one thread, and not to 8

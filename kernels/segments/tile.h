@@ -22,26 +22,36 @@ TALLY_FN char *results_from(const tally_segments_work *work, int64_t s) {
 TALLY_FN void *place_of(char *results, int32_t i, const int32_t size) {
     return results + (uint64_t)(uint32_t)i * (uint32_t)size;
 }
-/* Writes the result of segment s + i; those from s on lie at `results`. Gives its status flags. */
-TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t s, int32_t i, node_t node) {
+/* Writes the result of segment i; those from 0 on lie at `results`. */
+TALLY_FN void store_result(const tally_segments_work *work, char *results, int32_t i, const result_t *result) {
+    const int32_t size = TALLY_RESULT_SIZE(&work->out.final);
+    if (work->partition.are_packed && TALLY_EXPANSIONS && size == 4)
+        __builtin_memcpy(place_of(results, i, 4), result, 4);
+    else if (work->partition.are_packed)
+        *(result_t *)place_of(results, i, (int32_t)sizeof *result) = *result;
+    else {
+        volatile uint8_t *to = (volatile uint8_t *)results + i * work->out.result_stride;
+        uint8_t bytes[sizeof *result];
+        __builtin_memcpy(bytes, result, sizeof bytes);
+        TALLY_UNROLL
+        for (int32_t b = 0; b < (int32_t)sizeof bytes; b++)
+            if (b < size) to[b] = bytes[b];
+    }
+}
+/* Makes it of a node; gives its status flags. */
+TALLY_FN int32_t put_unmarked(const tally_segments_work *work, char *results, int32_t i, node_t node) {
 #if TALLY_IS_PLAIN
     if (is_put_plainly(work->digits, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), &node, work->out.final.mean))
         return 0; /* which it mostly is */
 #endif
     result_t result;
-    const int32_t flags = finalize(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
-    if (work->partition.are_packed && TALLY_EXPANSIONS && size == 4)
-        __builtin_memcpy(place_of(results, i, 4), &result, 4);
-    else if (work->partition.are_packed)
-        *(result_t *)place_of(results, i, (int32_t)sizeof result) = result;
-    else {
-        volatile uint8_t *to = (volatile uint8_t *)results + i * work->out.result_stride;
-        uint8_t bytes[sizeof result];
-        __builtin_memcpy(bytes, &result, sizeof result);
-        TALLY_UNROLL
-        for (int32_t b = 0; b < (int32_t)sizeof result; b++)
-            if (b < size) to[b] = bytes[b];
-    }
+    const int32_t flags = finalize(node, &work->out.final, &result);
+    store_result(work, results, i, &result);
+    return flags;
+}
+/* The same of segment s + i, where those from s on lie at `results`. Marks it, if it is left to another kernel. */
+TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t s, int32_t i, node_t node) {
+    const int32_t flags = put_unmarked(work, results, i, node);
     if ((flags & TALLY_FLAG_UNSURE) != 0) tally_mark(work->partition.unsure, s + i);
     return flags;
 }
