@@ -29,10 +29,8 @@ TALLY_FN uint32_t term_size(TALLY_T x, TALLY_T y) {
 /* The power of two that makes terms of at most such a size about 1: of one input it is the values', which are
  * multiplied by it as far as a normal number can, of two that of their product. */
 TALLY_FN int32_t power_for(uint32_t most) {
-    if (most == 0) return 0;
-    if (TALLY_KERNEL_INPUTS == 2) return product_size_least - (int32_t)most;
-    const int32_t high = high_of(most);
-    return high > 1022 ? -1022 : high < -900 ? 900 : -high;
+    if (TALLY_KERNEL_INPUTS == 1) return power_of_size(most);
+    return most == 0 ? 0 : product_size_least - (int32_t)most;
 }
 TALLY_FN double scaled_by(double x, int32_t power) { return power == 0 ? x : x * tally_power_of_two(power); }
 /* What such a product or scaled value may have lost: where it is below 2^-900, less than 2^-1000. */

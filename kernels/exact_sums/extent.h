@@ -98,5 +98,11 @@ TALLY_FN uint32_t least_above(int32_t unit) { /* minus 1, as extents have it */
     int32_t e = unit - (TALLY_SIZE_LEAST - 1);
     return e <= 1 ? 0 : ((uint32_t)e << TALLY_SIZE_FRACTION) - 1;
 }
+/* The power of two that makes values of at most such a size about 1, as far as it is a normal number itself. */
+TALLY_FN int32_t power_of_size(uint32_t most) {
+    if (most == 0) return 0;
+    const int32_t high = high_of(most);
+    return high > 1022 ? -1022 : high < -900 ? 900 : -high;
+}
 
 #endif

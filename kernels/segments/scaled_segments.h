@@ -15,10 +15,6 @@
 typedef struct powers_t {
     int32_t x, y;
 } powers_t;
-TALLY_FN int32_t power_of_size(uint32_t most) {
-    const int32_t high = high_of(most);
-    return most == 0 ? 0 : high > 1022 ? -1022 : high < -900 ? 900 : -high;
-}
 /* Whether what products have lost may show, beside the largest of them. */
 TALLY_FN int32_t has_lost_much(const node_t *a) {
     enum { LEAST = 1023 - 800 };
@@ -91,8 +87,8 @@ TALLY_RARE int32_t put_scaled(const tally_segments_work *work, const opening_t *
                               tally_shared_address from_y, int32_t i, int32_t n, int32_t lanes, int32_t is_unsure,
                               int32_t has_lost) {
     enum { NEAR = 190 };
-    const TALLY_T *const x = (const TALLY_T *)tally_at_address(from_x), *const y =
-                                                                            (const TALLY_T *)tally_at_address(from_y);
+    const TALLY_T *const x = (const TALLY_T *)tally_at_address(from_x);
+    const TALLY_T *const y = (const TALLY_T *)tally_at_address(from_y);
     const powers_t powers = powers_of_values(x, y, n, lanes);
     const int32_t helps = is_unsure && (has_lost || TALLY_KERNEL_INPUTS == 2 || powers.x < -NEAR || powers.x > NEAR);
     if (lanes == 1 ? helps : tally_any(helps)) {
