@@ -151,9 +151,11 @@ TALLY_LONG void drain(shared_t *shared) {
 TALLY_FN void scatter_finite(notes_t *notes, shared_t *shared, TALLY_T x, TALLY_T y) {
     if (!term_is_special(x, y)) scatter_one(notes, shared, x, y);
 }
-/* The finite values of a leaf, or of what there is of one, one by one. */
+/* The finite values of a leaf, or of what there is of one, one by one. Their keys and what is left out are in `notes`
+ * already. */
 TALLY_RARE notes_t scatter_leaf(tally_source from_x, tally_source from_y, int64_t at, int64_t n, notes_t notes,
                                 shared_t *shared) {
+    notes_t own = no_notes();
     if (from_x.is_packed && from_y.is_packed && n == TALLY_DEVICE_LEAF) {
         const int64_t begin = at * TALLY_BYTES + 16 * tally_lane();
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s += 2) { /* two stripes on their way at once */
@@ -169,12 +171,13 @@ TALLY_RARE notes_t scatter_leaf(tally_source from_x, tally_source from_y, int64_
             __builtin_memcpy(y, qy, sizeof y);
             TALLY_UNROLL
             for (int32_t v = 0; v < 2 * TALLY_PART; v++)
-                scatter_finite(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART],
-                               y[v / TALLY_PART].v[v % TALLY_PART]);
+                scatter_finite(&own, shared, x[v / TALLY_PART].v[v % TALLY_PART], y[v / TALLY_PART].v[v % TALLY_PART]);
         }
     } else
         for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
-            scatter_finite(&notes, shared, read_one(&from_x, at + i), read_one(&from_y, at + i));
+            scatter_finite(&own, shared, read_one(&from_x, at + i), read_one(&from_y, at + i));
+    notes.seen_sum |= own.seen_sum;
+    notes.seen_products |= own.seen_products;
     if (tally_lane() == 0) tally_or32(&shared->scattered, 1);
     return notes;
 }

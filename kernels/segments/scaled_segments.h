@@ -4,8 +4,8 @@
 #ifndef TALLY_SCALED_SEGMENTS_H
 #define TALLY_SCALED_SEGMENTS_H
 
-#include "order/fold.h"
 #include "segments/tile.h"
+#include "shared/parts.h"
 
 #if TALLY_RESCALES
 #include "exact_sums/specials.h"
@@ -15,16 +15,6 @@
 typedef struct powers_t {
     int32_t x, y;
 } powers_t;
-/* Whether what products have lost may show, beside the largest of them. */
-TALLY_FN int32_t has_lost_much(const node_t *a) {
-    enum { LEAST = 1023 - 800 };
-#if TALLY_KERNEL_INPUTS == 2
-    const uint32_t size = a->largest;
-#else
-    const uint32_t size = tally_high_word(a->products.sum);
-#endif
-    return (a->marks & lost_digits) != 0 && size < LEAST << 20;
-}
 /* Those of n values, of which `lanes` lanes side by side have every lanes-th. If these are several, all lanes of the
  * warp call this, likewise below. */
 TALLY_FN powers_t powers_of_values(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t lanes) {
@@ -48,22 +38,27 @@ TALLY_FN powers_t powers_of_values(const TALLY_T *x, const TALLY_T *y, int32_t n
 /* The node of values times these powers. Each of the lanes gets it. */
 TALLY_FN node_t scaled_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t lanes, powers_t powers) {
     const double of_x = tally_power_of_two(powers.x), of_y = tally_power_of_two(powers.y);
-    int32_t present = TALLY_MAY_SKIP ? 0 : n;
-    column_t column = identity();
+    folded_t folded = nothing_folded(n);
     TALLY_ROLLED
     for (int32_t i = tally_lane() & (lanes - 1); i < n; i += lanes) {
         item_t its_x = item_of(x[i]), its_y = TALLY_KERNEL_INPUTS == 1 ? its_x : item_of(y[i]);
-        if (TALLY_MAY_SKIP) present += is_present(its_x.raw) && is_present(its_y.raw);
+        if (TALLY_MAY_SKIP) folded.present += is_present(its_x.raw) && is_present(its_y.raw);
         its_x.value *= of_x;
         its_y.value *= of_y;
-        column = combine(column, lift(its_x, its_y));
+        folded.column = combine(folded.column, lift(its_x, its_y));
     }
-    TALLY_ROLLED
-    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
-        column = combine(column, other(column, mask));
-        if (TALLY_MAY_SKIP) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
-    }
-    return to_node(column, present);
+    meet_lanes(&folded, lanes, look_columns);
+    return to_node(folded.column, folded.present);
+}
+/* Whether what products have lost may show, beside the largest of them. */
+TALLY_FN int32_t has_lost_much(const node_t *a) {
+    enum { LEAST = 1023 - 800 };
+#if TALLY_KERNEL_INPUTS == 2
+    const uint32_t size = a->largest;
+#else
+    const uint32_t size = tally_high_word(a->products.sum);
+#endif
+    return (a->marks & lost_digits) != 0 && size < LEAST << 20;
 }
 /* Writes the result, if it is certain. What was lost of some terms, or by scaling one of two inputs, makes sums
  * inexact. */
