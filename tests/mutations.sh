@@ -524,7 +524,11 @@ mutation found-ties kernels/rows/found.h 'a.best.key == found.best.key ? a.where
 mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 0) return -1;' ') return -1;'
 mutation columns-pairs kernels/rows/fold_leaf.h 'TALLY_NAME(fold_columns)(a, 4);' 'TALLY_NAME(fold_columns)(a, 1);'
 mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
-mutation columns-members kernels/production/columns.h 'm < members && lane >= 0; m++)' 'm < members - (chunk > 0) && lane >= 0; m++)'
+file=kernels/production/columns.h
+mutation columns-members $file 'left < each ? left : each);' 'left < each ? left : each - (chunk > 0));'
+mutation columns-digits $file 'bit++) all = merge(digits[bit], all);' 'bit++) all = merge(all, all);'
+mutation columns-shares $file 'merge(node, shared->gathered[tally_thread() + step * width])' 'merge(node, node)'
+mutation columns-places kernels/rows/panel.h '(panel->reads == TALLY_READS_WHOLE ? TALLY_ACROSS : 1)' 'TALLY_ACROSS'
 file=kernels/exact_sums/compensated_nodes.h
 mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
 mutation decided-opposite $file 'else if (tally_is_finite(first) || first != first)' 'else if (tally_is_finite(first))'

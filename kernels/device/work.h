@@ -71,8 +71,9 @@ TALLY_FN int32_t tally_log_sharers(int64_t row_bytes, int32_t threads) {
 #define TALLY_EXACT_ROWS_SHARES(value_bytes) (4 * (value_bytes))
 #define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32)
 enum {
-    TALLY_CHUNK_FAN = 16,
-    TALLY_CHUNK_LEAVES = 16 /* the most leaves of a chunk; a power of two */
+    TALLY_LOG_CHUNK_FAN = 6,
+    TALLY_CHUNK_FAN = 1 << TALLY_LOG_CHUNK_FAN, /* nodes of chunks that are combined at a time */
+    TALLY_CHUNK_LEAVES = 16                     /* the most leaves of a chunk; a power of two */
 };
 /* Tiles of production/flat.h: the most bytes of a tile's values and ends, bytes of positions from one diagonal to the
  * next, and what an end counts for. */

@@ -45,9 +45,11 @@ enum {
 #else
 #include "order/first_pass.h"
 #endif
+#define TALLY_FROM_LAST 0
 #include "rows/fold_leaf.h"
 #if TALLY_READS_TWICE
 #include "order/second_pass.h"
+#define TALLY_FROM_LAST 1 /* what was read last is still in a cache */
 #include "rows/fold_leaf.h"
 #endif
 
@@ -66,7 +68,11 @@ typedef union warp_columns_t {
 /* Each thread of sub 0 has a row of digits. These rows are few: a panel of several leaves has TALLY_LEAST_SUBS or more
  * subs. */
 typedef struct shared_columns_t {
-    warp_columns_t of[TALLY_BLOCK / TALLY_WARP];
+    union {
+        warp_columns_t of[TALLY_BLOCK / TALLY_WARP];
+        node_t gathered[TALLY_BLOCK]; /* by a thread, of the chunks of a panel */
+    };
+    int32_t is_last[TALLY_BLOCK / TALLY_LEAST_SUBS]; /* a panel's chunk is the last of its group to arrive */
     nodes_t digits[TALLY_BLOCK / TALLY_LEAST_SUBS][TALLY_DIGITS];
 } shared_columns_t;
 
@@ -193,54 +199,112 @@ TALLY_FN void put_results(const tally_rows_work *work, const panel_t *panel, con
         if (i >= 0) put_result(&work->out, i, nodes->v[v]);
     }
 }
-/* The first warp of a panel takes its nodes up the tree over the panel's chunks, as long as it is the last to arrive.
- * At the root it writes the results. */
-TALLY_LONG void climb_panel(const tally_rows_work *work, nodes_t *mine, nodes_t *digits) {
+
+/* The same for one place of the panel, whichever thread has its columns. */
+TALLY_FN void put_place(const tally_rows_work *work, const panel_t *panel, int32_t place, node_t node) {
+    const panel_t its = panel_at(panel, place / TALLY_ACROSS);
+    const int64_t i = result_of(&its, place % TALLY_ACROSS);
+    if (i >= 0) put_result(&work->out, i, node);
+}
+
+/* ---- the tree over the chunks of a panel ---- */
+
+/* How many nodes of a result are on their way to a thread at once. */
+enum { fetched = sizeof(node_t) <= 16 ? 8 : sizeof(node_t) <= 32 ? 4 : 2 };
+
+/* Up to `fetched` nodes, `pitch` nodes apart, as a tree. */
+TALLY_FN node_t fetch_tree(const char *nodes, int64_t at, int64_t pitch, int32_t members) {
+    node_t some[fetched];
+    TALLY_UNROLL
+    for (int32_t m = 0; m < fetched; m++) some[m] = m < members ? fetch_node(nodes, at + m * pitch) : nothing();
+    TALLY_UNROLL
+    for (int32_t step = 1; step < fetched; step *= 2) {
+        TALLY_UNROLL
+        for (int32_t m = 0; m + step < fetched; m += 2 * step)
+            if (m + step < members) some[m] = merge(some[m], some[m + step]);
+    }
+    return some[0];
+}
+/* The same of any number of them, up to TALLY_CHUNK_FAN. */
+TALLY_FN node_t fetch_trees(const char *nodes, int64_t at, int64_t pitch, int32_t members) {
+    node_t digits[TALLY_LOG_CHUNK_FAN + 1], all = nothing();
+    int32_t count = 0, is_first = 1;
+    TALLY_ROLLED
+    for (int32_t m = 0; m < members; m += fetched, count++) {
+        int32_t bit = 0;
+        all = fetch_tree(nodes, at + m * pitch, pitch, members - m);
+        for (; count >> bit & 1; bit++) all = merge(digits[bit], all);
+        digits[bit] = all;
+    }
+    TALLY_ROLLED
+    for (int32_t bit = 0; count >> bit != 0; bit++) {
+        if (!(count >> bit & 1)) continue;
+        all = is_first ? digits[bit] : merge(digits[bit], all);
+        is_first = 0;
+    }
+    return all;
+}
+/* The panels of a block go up the tree over their chunks together, each as long as it is the last to arrive. At the
+ * root it has its results written. All threads take part: each has a share of the nodes of one result. The threads of
+ * sub 0 have the chunk's nodes in *mine. */
+TALLY_LONG void climb_panels(const tally_rows_work *work, const nodes_t *mine, shared_columns_t *shared) {
     const panel_t panel = panel_of(work, tally_thread_again());
-    const int32_t lane = panel.sub == 0 && panel.mine > 0 ? panel.lane : -1;
-    int64_t chunk = panel.chunk;
-    const int64_t width = (int64_t)TALLY_ACROSS << work->log_across;
+    const int32_t width = TALLY_ACROSS << work->log_across, threads = panel.across * panel.subs,
+                  here = panel.sub * panel.across + panel.lane, place = here % width, share = here / width,
+                  shares = threads / width, least = TALLY_CHUNK_FAN / shares, each = least > 1 ? least : 1;
     char *nodes = work->nodes + panel.index * work->row_nodes * (int64_t)sizeof(node_t);
     uint32_t *arrivals = work->arrivals + panel.index * work->row_groups;
+    const int32_t has_nodes = panel_at(&panel, place / TALLY_ACROSS).mine > 0;
+    int32_t is_here = panel.is_task;
+    int64_t chunk = panel.chunk;
+    node_t node = nothing();
+    if (is_here && panel.sub == 0 && panel.mine > 0)
+        for (int32_t v = 0; v < TALLY_ACROSS; v++)
+            *(node_t *)(void *)(nodes + (chunk * width + panel.lane * TALLY_ACROSS + v) * (int64_t)sizeof(node_t)) =
+                mine->v[v];
     for (int64_t count = work->tiles; count > 1;) {
         const int64_t group = chunk / TALLY_CHUNK_FAN, at = group * TALLY_CHUNK_FAN,
                       groups = (count + TALLY_CHUNK_FAN - 1) / TALLY_CHUNK_FAN;
-        const int32_t members = (int32_t)(count - at < TALLY_CHUNK_FAN ? count - at : TALLY_CHUNK_FAN);
-        if (lane >= 0)
-            for (int32_t v = 0; v < TALLY_ACROSS; v++)
-                *(node_t *)(void *)(nodes + (chunk * width + lane * TALLY_ACROSS + v) * (int64_t)sizeof(node_t)) =
-                    mine->v[v];
+        const int32_t members = (int32_t)(count - at < TALLY_CHUNK_FAN ? count - at : TALLY_CHUNK_FAN),
+                      left = members - share * each;
         tally_fence();
-        tally_warp_barrier();
-        if (!tally_is_last(arrivals + group, members)) return;
-        TALLY_ROLLED
-        for (int32_t m = 0; m < members && lane >= 0; m++) {
-            nodes_t one;
-            for (int32_t v = 0; v < TALLY_ACROSS; v++)
-                one.v[v] = fetch_node(nodes, (at + m) * width + lane * TALLY_ACROSS + v);
-            push(digits, m, one);
+        tally_barrier();
+        if (is_here && here == 0)
+            shared->is_last[panel.slot] =
+                tally_arrive(arrivals + group, (uint32_t)members - 1) == (uint32_t)members - 1;
+        tally_barrier();
+        is_here = is_here && shared->is_last[panel.slot];
+        tally_fence();
+        if (is_here && has_nodes)
+            node = fetch_trees(nodes, (at + share * each) * width + place, width, left < each ? left : each);
+        for (int32_t step = 1; step < shares; step *= 2) {
+            shared->gathered[tally_thread()] = node;
+            tally_barrier();
+            if (share % (2 * step) == 0 && (share + step) * each < members)
+                node = merge(node, shared->gathered[tally_thread() + step * width]);
+            tally_barrier();
         }
-        if (lane >= 0) *mine = collect(digits, members);
         nodes += count * width * (int64_t)sizeof(node_t);
         arrivals += groups;
         chunk = group;
         count = groups;
+        if (is_here && share == 0 && count > 1)
+            *(node_t *)(void *)(nodes + (chunk * width + place) * (int64_t)sizeof(node_t)) = node;
     }
-    put_results(work, &panel, mine);
+    if (is_here && share == 0) put_place(work, &panel, place, node);
 }
 
-/* Finishes the panel's chunk. Sub 0 holds its `taken` leaves as digits, or all of it in `alone`. The last chunk to
- * arrive finishes the panel. */
-TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t alone, nodes_t *digits) {
+/* Finishes the panel's chunk. Sub 0 holds its `taken` leaves as digits, or all of it in `alone`. */
+TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t alone, nodes_t *digits,
+                             shared_columns_t *shared) {
     const panel_t panel = panel_of(work, tally_thread_again());
-    if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
     const int32_t is_alone =
         work->length > 0 && (TALLY_ROWS_GO_ON || work->length <= TALLY_DEVICE_STRIPES << log_columns_of(work));
     const nodes_t nodes = is_alone ? alone : collect(digits, panel.sub == 0 ? taken : 0);
     if (work->tiles > 1) { /* with a copy: the nodes of a panel of one chunk stay in registers */
         nodes_t mine = nodes;
-        climb_panel(work, &mine, digits);
-    } else
+        climb_panels(work, &mine, shared);
+    } else if (panel.is_task)
         put_results(work, &panel, &nodes);
 }
 
@@ -269,7 +333,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_RESIDENT) {
         if (n > 0 && panel.sub == 0 && leaves > 1) push(digits, taken++, nodes);
     }
     if (TALLY_ROWS_GO_ON) nodes = nodes_of_subs(&panel, 0, panel.chunk * run * most, &held, shared);
-    finalize_panel(&work, taken, nodes, digits);
+    finalize_panel(&work, taken, nodes, digits, shared);
 }
 
 #endif

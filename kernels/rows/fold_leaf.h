@@ -4,6 +4,7 @@
  *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING   what a column is, how two combine, the identity
  *     TALLY_LIFT(x, y, k, v)                       value k of the leaf of result v
  *     TALLY_NAME(name), TALLY_TYPE_NAME(name)      the names of functions and types for it
+ *     TALLY_FROM_LAST                              1: from the last columns to the first
  *
  * which are undefined again here. The halves that are folded first are neighbours in bit-reversed order. So a thread
  * takes its columns in that order and keeps one partial result for each bit, as a binary counter keeps digits. */
@@ -12,7 +13,7 @@
 #include "rows/batch.h"
 
 #if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE) || !defined(TALLY_NOTHING) || \
-    !defined(TALLY_LIFT)
+    !defined(TALLY_LIFT) || !defined(TALLY_FROM_LAST)
 #error "define what the first comment lists"
 #endif
 
@@ -21,7 +22,8 @@ typedef struct TALLY_TYPE_NAME(across) {
 } TALLY_TYPE_NAME(across);
 
 /* Adds column number `column` of a thread to its partial results, one for each bit of the number. They are in local
- * memory: in registers, each column would move all of them. */
+ * memory: in registers, each column would move all of them. If columns come from last to first, they are numbered so,
+ * and a column stands before those that it is combined with. */
 TALLY_FN void TALLY_NAME(push_column)(TALLY_TYPE_NAME(across) * partial, int32_t column,
                                       TALLY_TYPE_NAME(across) * here) {
     TALLY_ROLLED
@@ -31,7 +33,9 @@ TALLY_FN void TALLY_NAME(push_column)(TALLY_TYPE_NAME(across) * partial, int32_t
             return;
         }
         TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) here->v[v] = TALLY_COMBINE(partial[bit].v[v], here->v[v]);
+        for (int32_t v = 0; v < TALLY_ACROSS; v++)
+            here->v[v] = TALLY_FROM_LAST ? TALLY_COMBINE(here->v[v], partial[bit].v[v])
+                                         : TALLY_COMBINE(partial[bit].v[v], here->v[v]);
     }
 }
 
@@ -110,13 +114,14 @@ TALLY_FN void TALLY_NAME(fold_batches)(const panel_t *panel, const leaf_t *leaf,
     const int32_t log_taken = is_full ? 0 : 3 - leaf->log_values; /* columns of a batch */
     (void)partial;
     TALLY_ROLLED
-    for (int32_t i = 0; i < leaf->mine; i += 1 << log_taken) {
+    for (int32_t k = 0; k < leaf->mine; k += 1 << log_taken) {
+        const int32_t last = leaf->mine - (1 << log_taken), i = TALLY_FROM_LAST && last > 0 ? last - k : k;
         const batch_t batch = is_full ? read_column(panel, leaf, i) : read_batch(panel, leaf, i, stage);
         if (TALLY_IS_FREE)
             TALLY_NAME(add_batch)(panel, leaf, &batch, all, present, aims, is_full);
         else { /* after the last column, whose number has only ones, *all is the result of all columns */
             *all = TALLY_NAME(fold_batch)(panel, leaf, &batch, present, aims, is_full);
-            TALLY_NAME(push_column)(partial, i >> log_taken, all);
+            TALLY_NAME(push_column)(partial, k >> log_taken, all);
         }
     }
 }
@@ -172,3 +177,4 @@ TALLY_FN TALLY_TYPE_NAME(across)
 #undef TALLY_COMBINE
 #undef TALLY_NOTHING
 #undef TALLY_LIFT
+#undef TALLY_FROM_LAST

@@ -9,6 +9,7 @@
 #define TALLY_PANEL_H
 
 #include "rows/vector.h"
+#include "segments/row_begins.h"
 
 /* One input, as this thread reads it: the address of its first value, and the bytes from one row to the next (row) and
  * from one of its results to the next (apart). */
@@ -48,6 +49,11 @@ TALLY_FN input_of_t input_from(const panel_t *panel, const tally_source *from) {
     return input;
 }
 
+/* How many values of a group of joined rows the thread has. */
+TALLY_FN int32_t results_from(const panel_t *panel) {
+    const int64_t left = panel->is_task ? (panel->inner - panel->i + panel->apart - 1) / panel->apart : 0;
+    return (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
+}
 /* The panel of this thread. `thread` is tally_thread(), or tally_thread_again() where a panel made before is not worth
  * its registers. */
 TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
@@ -60,9 +66,11 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     const int32_t is_apart = work->reads != TALLY_READS_WHOLE;
     panel_t panel;
     panel.slot = thread / threads;
-    panel.index = task / work->tiles;
-    panel.chunk = task % work->tiles;
-    panel.outer = panel.index / panels;
+    /* Blocks that run at the same time have neighbouring panels: together they read whole rows of memory. */
+    const int64_t of_panels = tally_divided(task, panels), number = task - of_panels * panels;
+    panel.outer = tally_divided(of_panels, work->tiles);
+    panel.chunk = of_panels - panel.outer * work->tiles;
+    panel.index = panel.outer * panels + number;
     panel.begin = panel.outer * work->length * work->inner;
     panel.inner = inner;
     panel.log_joined = work->log_joined;
@@ -73,15 +81,23 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     panel.lane = here & (panel.across - 1);
     panel.reads = work->reads;
     panel.apart = is_apart ? panel.across : 1;
-    panel.i = panel.index % panels * width + panel.lane * (is_apart ? 1 : TALLY_ACROSS);
+    panel.i = number * width + panel.lane * (is_apart ? 1 : TALLY_ACROSS);
     panel.is_task = panel.outer < work->outer;
-    const int64_t left = panel.is_task ? (inner - panel.i + panel.apart - 1) / panel.apart : 0;
-    panel.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
+    panel.mine = results_from(&panel);
     panel.all = work->outer * work->length * work->inner;
     panel.over = panel.log_joined > 0 ? 65536 / panel.results + 1 : 0;
     panel.x = input_from(&panel, &x);
     panel.y = TALLY_KERNEL_INPUTS == 1 ? panel.x : input_from(&panel, &y);
     return panel;
+}
+/* The panel of the thread of sub 0 that has that lane. */
+TALLY_FN panel_t panel_at(const panel_t *panel, int32_t lane) {
+    panel_t its = *panel;
+    its.sub = 0;
+    its.lane = lane;
+    its.i += (lane - panel->lane) * (panel->reads == TALLY_READS_WHOLE ? TALLY_ACROSS : 1);
+    its.mine = results_from(&its);
+    return its;
 }
 /* The index of this thread's result v among all results; -1: there is none. */
 TALLY_FN int64_t result_of(const panel_t *panel, int32_t v) {

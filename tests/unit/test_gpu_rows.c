@@ -328,6 +328,19 @@ static void test_long_columns(void **state) {
         compare(&some[k], ANY_BITS, (shape){1, EACH * (int64_t)gpu->multiprocessors + 7, 2}, k, &layouts[0], true);
 }
 
+/* So many chunks of wide panels that each thread has the nodes of many of a result. */
+static void test_chunks(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST},
+                                   {TALLY_VAR, TALLY_F64, 1, 1, TALLY_FAST},
+                                   {TALLY_ARGMIN, TALLY_F64, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        const int64_t leaf = tally_leaf_length(some[k].type);
+        compare(&some[k], ROUNDING, (shape){1, 19 * leaf + 70, 64}, k, &layouts[0], true);
+        compare(&some[k], ROUNDING, (shape){2, 9 * leaf, 33}, k, &layouts[0], false);
+    }
+}
+
 /* Many rows, long ones, and panels and chunks enough for every level of their trees. */
 static void test_many(void **state) {
     (void)state;
@@ -442,10 +455,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes),        cmocka_unit_test(test_ways),
                                              cmocka_unit_test(test_data),          cmocka_unit_test(test_device_memory),
                                              cmocka_unit_test(test_exact_columns), cmocka_unit_test(test_exact_rows)};
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_filled),        cmocka_unit_test(test_long_columns),
-                                        cmocka_unit_test(test_many),          cmocka_unit_test(test_tiles),
-                                        cmocka_unit_test(test_outputs),       cmocka_unit_test(test_halves),
-                                        cmocka_unit_test(test_failing_driver)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_filled), cmocka_unit_test(test_long_columns),
+                                        cmocka_unit_test(test_chunks), cmocka_unit_test(test_many),
+                                        cmocka_unit_test(test_tiles),  cmocka_unit_test(test_outputs),
+                                        cmocka_unit_test(test_halves), cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_rows);
