@@ -170,13 +170,17 @@
 #define TALLY_BY_QUARTERS                                                                                          \
     (!TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && !TALLY_IS_STRUCTURE && \
      !TALLY_IS_USER)
-/* The bytes of a column, at most, for threads to have segments of up to 64 values alone; 0: they do not. */
-#define TALLY_COLUMN_MOST                         \
-    (TALLY_IS_NONCOMMUTATIVE                 ? 8  \
-     : TALLY_READS_TWICE                     ? 24 \
-     : TALLY_BYTES > 4 || TALLY_IS_STRUCTURE ? 0  \
-     : TALLY_IS_USER                         ? 4  \
-                                             : 8)
+/* The bytes of a column, at most, for threads to have segments of up to 64 values alone; 0: they do not. Where columns
+ * are large (TALLY_COLUMNS_ARE_LARGE), only those of up to 16 values: more are not all on their way at once. */
+#define TALLY_COLUMN_MOST                                                   \
+    (TALLY_IS_NONCOMMUTATIVE                     ? 8                        \
+     : TALLY_READS_TWICE                         ? 24                       \
+     : TALLY_IS_STRUCTURE                        ? 0                        \
+     : TALLY_BYTES > 4                           ? (TALLY_IS_USER ? 0 : 16) \
+     : TALLY_IS_FREE && TALLY_KERNEL_INPUTS == 2 ? 32                       \
+     : TALLY_IS_USER                             ? 4                        \
+                                                 : 8)
+#define TALLY_COLUMNS_ARE_LARGE (!TALLY_IS_USER && !TALLY_READS_TWICE && (TALLY_BYTES > 4 || sizeof(column_t) > 8))
 /* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */

@@ -219,8 +219,10 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
  * lanes meet half of the longest on average. */
 TALLY_FN int32_t threads_pay(int32_t count, int32_t n) {
     enum { VALUE = (TALLY_IS_DEAR ? 40 : 8) * (TALLY_BYTES == 8 ? 2 : 1), RESULT = 250 };
-    if (!TALLY_READS_TWICE) return count > 8; /* the lengths would cost more than they tell */
+    if (!TALLY_READS_TWICE && !TALLY_COLUMNS_ARE_LARGE)
+        return count > 8; /* the lengths would cost more than they tell */
     const int32_t most = (int32_t)tally_warp_max((uint32_t)n);
+    if (!TALLY_READS_TWICE) return count > 8 && most <= 16;
     return 4 * ((most + 8) * VALUE + RESULT) < count * (most * VALUE / 16 + RESULT);
 }
 /* Reduces up to TALLY_WARP listed segments of up to 64 values: each by a thread, or four at a time by 8 lanes each. */
@@ -232,7 +234,10 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     const int32_t is_mine = lane < count, i = is_mine ? listed[lane] : 0;
     const span_t own = span_of(tile, i, is_mine);
     if (sizeof(column_t) <= TALLY_COLUMN_MOST && threads_pay(count, own.n)) {
-        node_t node = columns_node(tile->x + own.at, tile->y + own.at, own.n);
+        const TALLY_T *const x = tile->x + own.at, *const y = tile->y + own.at;
+        const node_t node = TALLY_BYTES > 4 && TALLY_COLUMNS_ARE_LARGE
+                                ? called_columns(tally_address_of(x), tally_address_of(y), own.n)
+                                : columns_node(x, y, own.n);
         return is_mine ? put_result(work, tile->opening, i, node) : 0;
     }
 #endif

@@ -52,8 +52,6 @@ TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const
 
 /* ---- up to 64 values, by one thread, 16 bytes, a part, at a time ---- */
 
-/* Measured: several lanes are better for values of 8 bytes that are read once, as a thread has no room for all
- * columns. */
 #if TALLY_IS_NONCOMMUTATIVE
 TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     const tally_source from = source_here(x);
@@ -83,6 +81,13 @@ TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
 #else
     return n == 0 ? nothing() : to_node(column, present);
 #endif
+}
+#endif
+
+#if TALLY_COLUMN_MOST > 0
+/* The same by a call, with addresses in shared memory: where it is rare, its code is in nobody's way. */
+TALLY_LONG node_t called_columns(tally_shared_address x, tally_shared_address y, int32_t n) {
+    return columns_node((const TALLY_T *)tally_at_address(x), (const TALLY_T *)tally_at_address(y), n);
 }
 #endif
 
