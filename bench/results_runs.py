@@ -51,7 +51,8 @@ def matrix_of(subject):
         text = file.read().splitlines()
     records = csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t")
     about = json.loads(text[-1][1:])
-    return [{**record, "share": float(record["share"])} for record in records], about
+    numbers = {"share": float, "values": int, "segments": int}
+    return [{**record, **{name: of(record[name]) for name, of in numbers.items()}} for record in records], about
 
 
 def shares(records, section):
