@@ -50,9 +50,9 @@ def matrix(subject):
     below = sum(r["share"] < goals.goal(r) for r in records)
     head = ["", "cells", "median", "worst, ordinary data", "worst, hard data", "below the goal", "the worst cell"]
     text = (
-        f"{len(records)} of {about['cells']} cells. Goals (bench/goals.py), exact: sums 0.6, long ones 0.85, others 0.4, "
-        "stats 0.25, of 2-byte types 0.45 and 0.25, of hard data 0.07 and 0.04. Fast, and what has no choice: 0.65, rows "
-        "0.85, arg 0.55, variances and logsumexp 0.25, of narrow types half. "
+        f"{len(records)} of {about['cells']} cells. Goals (bench/goals.py), exact: sums 0.6, long ones 0.85, others "
+        "0.4, stats 0.25, of 2-byte types 0.45 and 0.25, of hard data 0.07 and 0.04. Fast, and what has no choice: "
+        "0.65, rows 0.85, arg 0.55, variances and logsumexp 0.25, of narrow types half. "
         f"Below its goal: {below} of {len(records)}."
     )
     heat = beside(subject, ".svg")

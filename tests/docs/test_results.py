@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
-import results  # noqa: E402
+import goals  # noqa: E402
 import results_runs as runs  # noqa: E402
 
 
@@ -23,10 +23,25 @@ def test_missed():
     assert "and 3 others." in runs.missed(0.9, [(str(k), 0.1) for k in range(15)])
 
 
-def test_floor():
-    floor = lambda accuracy, data: results.floor({"accuracy": accuracy, "data": data})
-    assert [floor("exact", "normal"), floor("exact", "wide"), floor("fast", "wide"), floor("only", "normal")] == [
-        0.5, 0.15, 0.25, 0.25]  # fmt: skip
+@pytest.mark.parametrize(
+    "op, kind, accuracy, segmentation, data, segments, share",
+    [
+        ("sum", "f32", "exact", "rows of 1000", "normal", 1000, 0.85),
+        ("sum", "f32", "exact", "first x 1000", "normal", 1000, 0.6),
+        ("mean", "f64", "exact", "lognormal", "cents", 100, 0.6),
+        ("sum", "bf16", "exact", "whole", "normal", 1, 0.45),
+        ("var", "f32", "exact", "each 8", "normal", 125000, 0.4),
+        ("var", "f32", "exact", "each 6", "normal", 166666, 0.25),
+        ("stats", "f16", "exact", "one", "wide", 1, 0.04),
+        ("max", "u8", "only", "first x 10", "normal", 10, 0.425),
+        ("sum", "i32", "only", "3 x rest, first", "normal", 333333, 0.65),
+        ("argmin", "f32", "only", "whole", "wide", 1, 0.55),
+        ("var", "f16", "fast", "whole", "wide", 1, 0.125),
+    ],
+)
+def test_goals(op, kind, accuracy, segmentation, data, segments, share):
+    record = {"op": op, "type": kind, "accuracy": accuracy, "segmentation": segmentation, "data": data}
+    assert goals.goal({**record, "values": 10**6, "segments": segments}) == share
 
 
 def test_outliers_of_the_plain_read():
@@ -54,16 +69,9 @@ def test_no_other_runs():
     assert found - others <= kept
 
 
-def test_hard_data_is_that_of_the_matrix():
+def test_hard_data_and_types_are_those_of_the_matrix():
     text = (ROOT / "bench" / "cells" / "axes.py").read_text()
     rows = re.findall(r'^    "([^"]+)": \(\d, (?:True|False), (True|False)\),$', text, re.M)
-    assert {name for name, hard in rows if hard == "True"} == results.HARD
-
-
-def test_a_number_of_the_page():
-    """One number, from the file to the page, by hand."""
-    records = json.loads(runs.path("gpu").read_text())["records"]
-    share = next(r["of_plain"] for r in records
-                 if (r["section"], r["op"], r["type"], r["contender"]) == ("whole", "var", "f64", "tally"))  # fmt: skip
-    section = (ROOT / "docs" / "results.md").read_text().split("## GPU: whole arrays")[1]
-    assert f"| var f64 | {share:.2f} |" in section
+    assert {name for name, hard in rows if hard == "True"} == goals.HARD
+    types = re.search(r"^TYPES = \{(.*)\}", text, re.M)[1]
+    assert set(re.findall(r'"(\w+)"', types)) == set(goals.BYTES)
