@@ -26,7 +26,7 @@
     X(WINDOWS, RANKS)       /* windows of nodes of exact sums */               \
     X(CONVERT, RESULTS)     /* results to the type asked for */
 
-/* Those of merges in passes of so many runs: a part of the table below. */
+/* Those of merges in passes of `runs` runs: a part of the table below. */
 #define TALLY_MERGE_UNIT(U, K, form, runs)                                                      \
     U(TYPED, form, "production/merge.h", )                                                      \
         K(TYPED, form, merge_boundaries_##runs, TALLY_MERGE_BOUNDARIES_BLOCK, tally_merge_pass) \

@@ -247,7 +247,7 @@ typedef struct tally_options {
     size_t size; /* sizeof(tally_options); TALLY_OPTIONS_INIT sets it. Everything else is 0 by default. */
     tally_accuracy accuracy;
     tally_nan nan;
-    int threads; /* at most so many, 1 .. TALLY_MOST_THREADS. 0: the first number of OMP_NUM_THREADS (read once), or
+    int threads; /* the most, 1 .. TALLY_MOST_THREADS. 0: the first number of OMP_NUM_THREADS (read once), or
                     the number of CPUs that the process may use */
     int ddof;    /* var and std divide by count - ddof (NaN if that is not positive); 0 .. TALLY_MOST_DDOF */
     tally_backend backend;

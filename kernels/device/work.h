@@ -65,7 +65,7 @@ TALLY_FN int32_t tally_log_sharers(int64_t row_bytes, int32_t threads) {
     (!(has_products) ? 32 : (value_bytes) == 8 ? 16 >> (has_sum) : (value_bytes) == 4 ? 32 : 32 >> (has_sum))
 /* The most rows of a block of production/exact_rows.h: as many as shared memory has digits for.
  * TALLY_EXACT_ROWS_SHARES: how many shares of 8 parts a lane reads of a row before its sums are full. TALLY_SLOT_WARPS:
- * the warps that make the results of so many rows. */
+ * the warps that make the results of `rows` rows. */
 #define TALLY_EXACT_ROWS_OF(value_bytes, has_sum, has_products) \
     (!(has_products) ? ((value_bytes) == 8 ? 64 : 256) : (value_bytes) == 8 ? 32 >> (has_sum) : 128)
 #define TALLY_EXACT_ROWS_SHARES(value_bytes) (4 * (value_bytes))
@@ -243,7 +243,7 @@ typedef struct tally_part_nodes_work {
     int64_t x_stride, y_stride;
     int64_t count;          /* nodes */
     int64_t length;         /* without an index: vectors of each segment */
-    int64_t left_length;    /* segments of at least so many vectors are left to launches of their own */
+    int64_t left_length;    /* segments of at least this many vectors are left to launches of their own */
     char *nodes;            /* where the nodes go */
     int64_t node_stride;    /* bytes from one to the next */
     int32_t count_at;       /* how many bytes behind its node the count of a segment's vectors goes; 0: nowhere */

@@ -30,7 +30,7 @@ typedef struct compensated_t {
 
 /* ---- in few operations ---- */
 
-/* Whether results of so many values are made so: those of f64 and of operators with several are not. */
+/* Whether results of n values are made so: those of f64 and of operators with several are not. */
 TALLY_FN int32_t are_quick(int64_t n, const tally_final *final) {
     return !TALLY_IS_F64 && !TALLY_HAS_KEYS && kernel_result_bytes(final) == 4 &&
            (!TALLY_HAS_SPREAD || n > final->ddof);

@@ -144,7 +144,7 @@ TALLY_LONG void drain(shared_t *shared) {
     TALLY_IF_PRODUCTS(tally_drain(shared->of_products, product_digits, TALLY_PRODUCT_COLUMNS,
                                   shared->node.products + TALLY_EVIDENCE);)
 }
-/* After so many scattered leaves a warp drains: before any digit can overflow, since 8 warps add less than 2^16 for
+/* After this many scattered leaves a warp drains: before any digit can overflow, since 8 warps add less than 2^16 for
  * each term (two parts of 64-bit products; two lanes in each of 16 columns). */
 #define TALLY_SCATTERS (TALLY_BYTES == 8 ? 32 : TALLY_BYTES == 4 ? 64 : 32)
 

@@ -13,7 +13,7 @@ enum { TALLY_WARPS = 8, TALLY_BLOCK_THREADS = TALLY_WARPS * TALLY_WARP };
 #define TALLY_BLOCK 256
 #define TALLY_DEVICE_STRIPES 8
 #define TALLY_STRIPE_BYTES 512
-#define TALLY_DEVICE_SMALL 64 /* a leaf of at most so many values has few columns: */
+#define TALLY_DEVICE_SMALL 64 /* a leaf of at most 64 values has few columns: */
 #define TALLY_DEVICE_SMALL_COLUMNS 8
 
 /* Shared memory for values that cannot be read 16 bytes at a time: each warp has one stripe in it. */

@@ -47,7 +47,7 @@ enum {
     log_meet = 8,     /* log2 of how many values may meet in one f64: those of 9 chunks */
     few_chunks = 255, /* 8 for each lane of a warp; in tiles that may have more chunks, twice as many values meet */
     most_alone = 7 * chunk_values - 1, /* the longest segment that one thread adds up */
-    log_many = 10,                     /* the same two, if sums of so many values are exact */
+    log_many = 10,                     /* the same two, if sums of that many values are exact */
     many_alone = 34 * chunk_values - 1,
     first_guess = 4, /* the first value of `high` */
     guess_above = 2, /* how far above the range that was found the next guess is */

@@ -11,7 +11,7 @@ typedef struct tally_node_part {
     int32_t is_left;
 } tally_node_part;
 
-enum { TALLY_PIECE_UNIT = 1024 }; /* within their segment pieces begin at multiples of so many values */
+enum { TALLY_PIECE_UNIT = 1024 }; /* within their segment pieces begin at multiples of it, in values */
 
 TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
     const char *at = index + i * bytes;

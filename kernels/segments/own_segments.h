@@ -95,7 +95,7 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
 
 /* ---- segments of few values, each by a thread ---- */
 
-/* Segments of at most so many values are reduced by a thread each, if all of a warp are. */
+/* Segments of at most few_most values are reduced by a thread each, if all of a warp are. */
 enum { few_most = TALLY_READS_TWICE ? 8 : 4 };
 /* Reduces up to TALLY_WARP segments from `first` on, one by each lane, if all of them are valid and have at most
  * few_most values. False: nothing was done. */
@@ -124,7 +124,7 @@ TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, i
     return 1;
 }
 
-/* Segments of at most so many values are reduced by one thread, value after value. */
+/* Segments of at most alone_most values are reduced by one thread, value after value. */
 enum { alone_most = TALLY_IS_SORTED ? 8 : 4 };
 TALLY_FN int32_t take_alone(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span) {
     node_t node = nothing();

@@ -23,7 +23,7 @@ enum {
        more. */
     most_longs = values_capacity / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) + TALLY_WARP,
     /* Segments of a tile that chunks pay for: not those of fewer than 4 values on average, which a thread takes one by
-     * one. So a warp has so many at most. Measured. */
+     * one. So this is the most that a warp has. Measured. */
     most_in_chunks =
         (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
     most_in_chunks_of_warp = (most_in_chunks + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP,

@@ -149,7 +149,7 @@ TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, const TALLY_T *y, i
     }
 }
 
-/* The node of n values from place `at` of x and y on, by so many lanes, or by one if they are few. Each of them gets
+/* The node of n values from place `at` of x and y on, by `lanes` lanes, or by one if they are few. Each of them gets
  * it. All lanes of the warp call this. before: how many values of the segment precede them. */
 TALLY_FN node_t parts_node(const TALLY_T *x, const TALLY_T *y, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     folded_t folded = nothing_folded(n);

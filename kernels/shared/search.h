@@ -76,7 +76,7 @@ TALLY_FN void look_at_part(found_t *a, const row_of_parts_t *parts, int32_t i, c
     }
     take_better(a, key_of_rival(best), i);
 }
-/* What lane `sub` of so many finds: the best value, and in a.at its part. */
+/* What lane `sub` of the segment's lanes finds: the best value, and in a.at its part. */
 TALLY_FN found_t search(const row_of_parts_t *parts, int32_t sub, int32_t lanes) {
     const int32_t first = parts->before != 0,
                   last = parts->until / TALLY_PART; /* of the parts that hold no values of others */
@@ -119,7 +119,7 @@ TALLY_FN node_t node_found(found_t found, int32_t n, int64_t first) {
     a.at = found.at == INT32_MAX ? INT64_MAX : first + found.at;
     return a;
 }
-/* The node of n values from place `at` of x on, by so many lanes. Each of them gets it. All lanes of the warp call
+/* The node of n values from place `at` of x on, by `lanes` lanes. Each of them gets it. All lanes of the warp call
  * this. before: how many values of the segment precede them. */
 TALLY_FN node_t parts_node(const TALLY_T *x, const TALLY_T *y, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     (void)y;

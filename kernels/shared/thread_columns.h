@@ -77,7 +77,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(thread_columns)(const TALLY_T *x, const TALLY_T
         }
     }
     TALLY_UNROLL
-    for (int32_t k = 0; k < PARTS && !TALLY_IS_LONG; k++) { /* behind whole rows and so many parts comes the rest */
+    for (int32_t k = 0; k < PARTS && !TALLY_IS_LONG; k++) { /* behind whole rows and PARTS parts comes the rest */
         if (rest != 0 && until > ROW && whole[k] % ROW == 0) {
             TALLY_NAME(put_in_columns)(columns, k, x_of[k] + whole[k], y_of[k] + whole[k], 0, rest, aims);
         }

@@ -149,8 +149,8 @@ TALLY_FN tally_rounded tally_nearest_within(tally_pair p, double error, int32_t 
     rounded.sure &= tally_has_sign(p, error);
     return rounded;
 }
-/* Up to so many values quotients are right: the square of such a number is an f64, and n times a quotient is two, of
- * which the second has no more than 26 bits. */
+/* Up to this number of values quotients are right: the square of such a number is an f64, and n times a quotient is
+ * two, of which the second has no more than 26 bits. */
 enum { TALLY_MOST_DIVIDED = 1 << 26 };
 
 /* The sum over n, an integer up to TALLY_MOST_DIVIDED. */

@@ -35,7 +35,7 @@ tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in,
 
 enum {
     TALLY_RESULT_BATCH = 512, /* results made at a time before they are stored */
-    TALLY_WIDE_VECTOR = 16    /* so many results side by side fill vector registers */
+    TALLY_WIDE_VECTOR = 16    /* results side by side that fill vector registers */
 };
 
 #endif

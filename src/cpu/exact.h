@@ -52,7 +52,7 @@ void tally__take_out_specials(tally__tile *tile, bool skips, void *x_space, void
 /* Levels that tiles have in common, and what was counted in them so far: level k counts units of 2^unit[k]. */
 typedef struct tally__levels {
     int32_t count;  /* 0: none are planned */
-    int32_t values; /* so many of them count values, the others products */
+    int32_t values; /* how many of them count values; the others count products */
     int32_t lowest, high,
         spare;     /* they hold multiples of 2^lowest below 2^high; for `spare` binades fewer levels would do */
     int32_t tiles; /* tiles that were counted */
@@ -140,7 +140,7 @@ typedef struct tally__plain {
     bool is_f64, has_sums, has_products;
     bool is_narrow; /* values are f16 or bf16, whose squares one sum may hold */
     int term;
-    int32_t fewer; /* so many digits fewer values have than f32 */
+    int32_t fewer; /* how many digits fewer than f32 values have */
     int32_t power;
     int32_t credit; /* below 0: it lately did not hold them */
     double anchor[TALLY_PARTS];

@@ -55,7 +55,7 @@ static int take_columns(const panel_t *s, int kind, int64_t first, const tally__
     for (int i = 0; i < batch->padded; i++) parts[0][i] = 0; /* all terms are zeros */
     return 1;
 }
-/* The batch of the columns from `first` on, of a block of so many rows. */
+/* The batch of the columns from `first` on, of a block of `rows` rows. */
 static void fill_batch(panel_t *s, int64_t first, int64_t rows, int32_t ddof, bool may_be_rough) {
     tally__batch *batch = &s->batch;
     tally__tile far;

@@ -62,7 +62,7 @@ static void copy_rows(const panel_t *s, base_t *to, const raw_t *x, int64_t rows
         __builtin_memset(to + r * s->pitch + s->width, 0, (size_t)((s->pitch - s->width) * bytes));
     __builtin_memset(to + rows * s->pitch, 0, (size_t)((last - rows * s->pitch) * bytes));
 }
-/* The most rows of a block of so many values. */
+/* The most rows of a block of that many values. */
 static int64_t block_rows(const panel_t *s, int64_t values) {
     const int64_t most = 1 << TALLY_COLUMN_ADDITIONS, rows = values / s->lanes * s->fold;
     return rows < most ? rows : most;

@@ -30,7 +30,7 @@ static int finish_nodes(const tally__kernel *kernel, tally__node *nodes, int64_t
     }
     return flags;
 }
-/* How many columns of so many rows are one block: 16 KiB of them, or 1 KiB of each row, as memory is read badly in
+/* How many columns of a number of rows are one block: 16 KiB of them, or 1 KiB of each row, as memory is read badly in
  * short pieces; whole rows of lanes, if it can be. */
 static int64_t block_columns(int64_t rows) {
     enum { piece = 1024 / sizeof(base_t), together = 16 * piece };

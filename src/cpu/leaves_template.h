@@ -82,7 +82,7 @@ _Static_assert(TALLY_COLUMNS <= 1 << 9, "a tree over more columns needs more lan
  * (kernels/accumulators/integers.h). */
 #if TALLY_HAS_WIDE
 #define TALLY_NEEDS_WIDE(node, final) needs_wide(node, final)
-#define TALLY_NARROW (TALLY_BYTES >= 4 ? 4 : 2) /* columns of so many times a value's bytes are read row by row */
+#define TALLY_NARROW (TALLY_BYTES >= 4 ? 4 : 2) /* columns of this many times a value's bytes are read row by row */
 #else
 #define TALLY_NARROW 2
 #define TALLY_NEEDS_WIDE(node, final) ((void)(node), 0)

@@ -10,10 +10,10 @@ enum {
     NEAR_BYTES = 96 * 1024,
     COPIES_BYTES = 384 * 1024,
     PIECE_BYTES = 1024,
-    /* Exact columns go together: so many, whatever their nodes take, or so many of one leaf, which has no nodes. */
+    /* Exact columns that go together, whatever their nodes take; and those of one leaf, which has no nodes. */
     EXACT_COLUMNS = 256,
     EXACT_BYTES = 4096,
-    AHEAD = 8 /* scattered vectors are asked for so many before */
+    AHEAD = 8 /* scattered vectors are asked for this many before */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -1,7 +1,7 @@
 /* Results side by side, each over values that lie a vector of `inner` numbers apart: what rows along an axis that is
  * not the last and segments of vectors have in common. Neighbouring results share vector registers.
  *
- * A panel is so many of them that the columns of a leaf stay in the cache. */
+ * A panel has as many of them as the cache holds columns of a leaf for. */
 #ifndef TALLY_CPU_PANELS_H
 #define TALLY_CPU_PANELS_H
 

@@ -24,7 +24,7 @@ TALLY_INLINE TALLY_TARGET wide plain_term(const int kind, wide a) {
     return kind == TALLY_TERM_MAGNITUDE ? magnitude_of(a) : kind == PLAIN_SQUARE ? a * a : a;
 }
 
-/* Upper digits: all but so many. */
+/* Upper digits: all but this many. */
 enum { LOWER_DIGITS = 27 };
 TALLY_INLINE TALLY_TARGET wide upper_half(wide a) { return (wide)((units)a & -((int64_t)1 << LOWER_DIGITS)); }
 

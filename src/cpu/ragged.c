@@ -24,7 +24,7 @@ typedef struct job {
     int64_t pieces;
     int64_t *begins;      /* where each piece begins, and the last one ends */
     tally__shares shares; /* pieces, which threads take in turn */
-    int64_t long_bytes;   /* a segment of so many bytes is reduced by all threads */
+    int64_t long_bytes;   /* a segment of at least these bytes is reduced by all threads */
     span *longs;
     int64_t long_capacity;
     _Atomic int64_t long_count;

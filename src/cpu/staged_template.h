@@ -94,7 +94,7 @@ TALLY_INLINE TALLY_TARGET void second_staged(lanes2_t lanes2, lanes_aim_t aims, 
     }
 }
 #define TALLY_STAGED_LEAST 4                            /* segments */
-#define TALLY_STAGED_LANES (TALLY_BYTES == 2 ? 32 : 16) /* so many at a time: vectors are whole */
+#define TALLY_STAGED_LANES (TALLY_BYTES == 2 ? 32 : 16) /* at a time: vectors are whole */
 /* Results of segments of the list, none empty; returns what was seen (TALLY_FLAG_...). Those that are as long as a leaf
  * and more, or too close to what cannot be read, are left in the list; if they are many, all are: memory is best read
  * in order. */

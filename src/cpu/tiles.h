@@ -142,7 +142,7 @@ typedef int tally__batch_expand(const void *x, const void *y, int64_t apart, tal
                                 tally__parts second);
 
 /* The rows of values that are read next, to be prefetched: as many as there are now, `apart` bytes from each other.
- * Their values have so many bytes; 0: nothing is prefetched. */
+ * `bytes`: of their values; 0: nothing is prefetched. */
 typedef struct tally__next_rows {
     const char *x, *y;
     int64_t apart, bytes;
@@ -271,7 +271,7 @@ typedef struct tally__tiles {
     bool (*enlarge)(const void *x, int64_t n, int32_t power, double *large);
     /* Multiplies n f64 that are integers by 2^-TALLY_ENLARGED. That is exact. */
     void (*shrink)(void *x, int64_t n);
-    /* Copies rows of so many bytes, `apart` from each other, to where they are `to_apart`. */
+    /* Copies rows of `bytes` bytes, `apart` from each other, to where they are `to_apart`. */
     void (*copy_block)(const char *x, int64_t apart, int64_t rows, int64_t bytes, char *to, int64_t to_apart);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     void (*widen_bf16)(const void *x, int64_t n, float *wide);
