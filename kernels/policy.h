@@ -172,13 +172,14 @@
      !TALLY_IS_USER)
 /* The bytes of a column, at most, for threads to have segments of up to 64 values alone; 0: they do not. Where columns
  * are large (TALLY_COLUMNS_ARE_LARGE), only those of up to 16 values: more are not all on their way at once. */
-#define TALLY_COLUMN_MOST                                                   \
-    (TALLY_IS_NONCOMMUTATIVE                     ? 8                        \
-     : TALLY_READS_TWICE                         ? 24                       \
-     : TALLY_IS_STRUCTURE                        ? 0                        \
-     : TALLY_BYTES > 4                           ? (TALLY_IS_USER ? 0 : 16) \
-     : TALLY_IS_FREE && TALLY_KERNEL_INPUTS == 2 ? 32                       \
-     : TALLY_IS_USER                             ? 4                        \
+#define TALLY_COLUMN_MOST                             \
+    (TALLY_IS_NONCOMMUTATIVE                     ? 8  \
+     : TALLY_READS_TWICE                         ? 24 \
+     : TALLY_IS_STRUCTURE                        ? 0  \
+     : TALLY_IS_USER && TALLY_BYTES > 4          ? 0  \
+     : TALLY_IS_USER                             ? 4  \
+     : TALLY_BYTES > 4                           ? 16 \
+     : TALLY_IS_FREE && TALLY_KERNEL_INPUTS == 2 ? 32 \
                                                  : 8)
 #define TALLY_COLUMNS_ARE_LARGE (!TALLY_IS_USER && !TALLY_READS_TWICE && (TALLY_BYTES > 4 || sizeof(column_t) > 8))
 /* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */

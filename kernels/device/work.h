@@ -73,7 +73,8 @@ TALLY_FN int32_t tally_log_sharers(int64_t row_bytes, int32_t threads) {
 enum {
     TALLY_LOG_CHUNK_FAN = 6,
     TALLY_CHUNK_FAN = 1 << TALLY_LOG_CHUNK_FAN, /* nodes of chunks that are combined at a time */
-    TALLY_CHUNK_LEAVES = 16                     /* the most leaves of a chunk; a power of two */
+    TALLY_CHUNK_LEAVES = 16,                    /* the most leaves of a chunk; a power of two */
+    TALLY_COLUMNS_RESIDENT = 2                  /* blocks of production/columns.h that a multiprocessor holds */
 };
 /* Tiles of production/flat.h: the most bytes of a tile's values and ends, bytes of positions from one diagonal to the
  * next, and what an end counts for. */

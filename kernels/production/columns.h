@@ -10,11 +10,11 @@
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
+#include "order/node_digits.h"
 #include "order/leaf_node.h"
 #include "order/tile.h"
 #include "order/put_result.h"
 
-#define TALLY_RESIDENT 2 /* blocks that a multiprocessor holds */
 /* log2 of TALLY_DEVICE_COLUMNS. */
 #define TALLY_LOG_COLUMNS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6)
 /* Where order shows, leaves are those of docs/order.md. Otherwise the host chooses how many columns a leaf has, so that
@@ -170,25 +170,11 @@ TALLY_FN nodes_t nodes_of_subs(const panel_t *panel, const leaf_t *leaf, int64_t
 /* ---- consecutive nodes, kept as the digits of a binary counter ---- */
 
 TALLY_FN void push(nodes_t *digits, int64_t count, nodes_t nodes) {
-    int32_t bit = 0;
-    if (TALLY_IS_FREE) { /* order does not show: one digit is enough */
-        for (int32_t v = 0; v < TALLY_ACROSS && count > 0; v++) nodes.v[v] = merge(digits[0].v[v], nodes.v[v]);
-    } else
-        for (; count >> bit & 1; bit++)
-            for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = merge(digits[bit].v[v], nodes.v[v]);
-    digits[bit] = nodes;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) push_node(&digits->v[v], TALLY_ACROSS, count, nodes.v[v]);
 }
 TALLY_FN nodes_t collect(const nodes_t *digits, int64_t count) {
     nodes_t all;
-    int32_t is_first = 1;
-    if (TALLY_IS_FREE && count > 0) return digits[0];
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) all.v[v] = nothing();
-    for (int32_t bit = 0; count >> bit != 0; bit++) {
-        if (!(count >> bit & 1)) continue;
-        for (int32_t v = 0; v < TALLY_ACROSS; v++)
-            all.v[v] = is_first ? digits[bit].v[v] : merge(digits[bit].v[v], all.v[v]);
-        is_first = 0;
-    }
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) all.v[v] = collect_nodes(&digits->v[v], TALLY_ACROSS, count);
     return all;
 }
 
@@ -198,13 +184,6 @@ TALLY_FN void put_results(const tally_rows_work *work, const panel_t *panel, con
         const int64_t i = result_of(panel, v);
         if (i >= 0) put_result(&work->out, i, nodes->v[v]);
     }
-}
-
-/* The same for one place of the panel, whichever thread has its columns. */
-TALLY_FN void put_place(const tally_rows_work *work, const panel_t *panel, int32_t place, node_t node) {
-    const panel_t its = panel_at(panel, place / TALLY_ACROSS);
-    const int64_t i = result_of(&its, place % TALLY_ACROSS);
-    if (i >= 0) put_result(&work->out, i, node);
 }
 
 /* ---- the tree over the chunks of a panel ---- */
@@ -227,22 +206,12 @@ TALLY_FN node_t fetch_tree(const char *nodes, int64_t at, int64_t pitch, int32_t
 }
 /* The same of any number of them, up to TALLY_CHUNK_FAN. */
 TALLY_FN node_t fetch_trees(const char *nodes, int64_t at, int64_t pitch, int32_t members) {
-    node_t digits[TALLY_LOG_CHUNK_FAN + 1], all = nothing();
-    int32_t count = 0, is_first = 1;
+    node_t digits[TALLY_LOG_CHUNK_FAN + 1];
+    int32_t count = 0;
     TALLY_ROLLED
-    for (int32_t m = 0; m < members; m += fetched, count++) {
-        int32_t bit = 0;
-        all = fetch_tree(nodes, at + m * pitch, pitch, members - m);
-        for (; count >> bit & 1; bit++) all = merge(digits[bit], all);
-        digits[bit] = all;
-    }
-    TALLY_ROLLED
-    for (int32_t bit = 0; count >> bit != 0; bit++) {
-        if (!(count >> bit & 1)) continue;
-        all = is_first ? digits[bit] : merge(digits[bit], all);
-        is_first = 0;
-    }
-    return all;
+    for (int32_t m = 0; m < members; m += fetched)
+        push_node(digits, 1, count++, fetch_tree(nodes, at + m * pitch, pitch, members - m));
+    return collect_nodes(digits, 1, count);
 }
 /* The panels of a block go up the tree over their chunks together, each as long as it is the last to arrive. At the
  * root it has its results written. All threads take part: each has a share of the nodes of one result. The threads of
@@ -254,7 +223,7 @@ TALLY_LONG void climb_panels(const tally_rows_work *work, const nodes_t *mine, s
                   shares = threads / width, least = TALLY_CHUNK_FAN / shares, each = least > 1 ? least : 1;
     char *nodes = work->nodes + panel.index * work->row_nodes * (int64_t)sizeof(node_t);
     uint32_t *arrivals = work->arrivals + panel.index * work->row_groups;
-    const int32_t has_nodes = panel_at(&panel, place / TALLY_ACROSS).mine > 0;
+    const panel_t its = panel_at(&panel, place / TALLY_ACROSS); /* of the thread that has columns of this place */
     int32_t is_here = panel.is_task;
     int64_t chunk = panel.chunk;
     node_t node = nothing();
@@ -275,7 +244,7 @@ TALLY_LONG void climb_panels(const tally_rows_work *work, const nodes_t *mine, s
         tally_barrier();
         is_here = is_here && shared->is_last[panel.slot];
         tally_fence();
-        if (is_here && has_nodes)
+        if (is_here && its.mine > 0)
             node = fetch_trees(nodes, (at + share * each) * width + place, width, left < each ? left : each);
         for (int32_t step = 1; step < shares; step *= 2) {
             shared->gathered[tally_thread()] = node;
@@ -291,7 +260,8 @@ TALLY_LONG void climb_panels(const tally_rows_work *work, const nodes_t *mine, s
         if (is_here && share == 0 && count > 1)
             *(node_t *)(void *)(nodes + (chunk * width + place) * (int64_t)sizeof(node_t)) = node;
     }
-    if (is_here && share == 0) put_place(work, &panel, place, node);
+    const int64_t i = is_here && share == 0 ? result_of(&its, place % TALLY_ACROSS) : -1;
+    if (i >= 0) put_result(&work->out, i, node);
 }
 
 /* Finishes the panel's chunk. Sub 0 holds its `taken` leaves as digits, or all of it in `alone`. */
@@ -310,7 +280,7 @@ TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t
 
 /* ---- the kernel ---- */
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_COLUMNS_RESIDENT) {
     TALLY_SHARED(shared_columns_t, shared);
     const panel_t panel = panel_of(&work, tally_thread());
     const int32_t log_columns = log_columns_of(&work), most = TALLY_DEVICE_STRIPES << log_columns;

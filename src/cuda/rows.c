@@ -168,11 +168,11 @@ static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, i
  * few read half as fast again. A wave of blocks begins and ends without reading, and each level of the tree over
  * chunks waits for the last of them: some 2 and 4 us, measured on an H100. */
 static int64_t cost_of_chunks(const tally__call *call, const plan *p, int64_t panels, int64_t slots, int run) {
-    enum { RESIDENT = 2 /* of production/columns.h */, WAVE = 17 << 10, LEVEL = 45 << 10 };
+    enum { WAVE = 17 << 10, LEVEL = 45 << 10 };
     const int64_t leaves = tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns),
                   chunks = tally__over(leaves, (int64_t)1 << run), all = p->work.outer * panels * chunks,
                   blocks = all > 0 ? tally__over(all, slots) : 1,
-                  resident = RESIDENT * (int64_t)call->gpu->multiprocessors, last = blocks % resident,
+                  resident = TALLY_COLUMNS_RESIDENT * (int64_t)call->gpu->multiprocessors, last = blocks % resident,
                   least = last > 0 ? resident * 2 / 3 : 0, read = blocks - last + (last < least ? least : last),
                   bytes = p->work.outer * p->work.length * p->work.inner * call->spec->inputs *
                           (int64_t)tally__geometry_of(call->spec).value_bytes;
@@ -187,8 +187,9 @@ static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64
     p->work.tiles = 1;
     for (int run = 0; 1 << run <= TALLY_CHUNK_LEAVES && (run == 0 || (int64_t)1 << (run - 1) < leaves); run++) {
         const int64_t cost = cost_of_chunks(call, p, panels, slots, run);
-        if (cost < least) p->work.run = run;
-        if (cost < least) least = cost;
+        if (cost >= least) continue;
+        p->work.run = run;
+        least = cost;
     }
     do {
         if (leaves > 0) p->work.tiles = tally__over(leaves, (int64_t)1 << p->work.run);
