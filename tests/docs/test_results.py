@@ -75,3 +75,12 @@ def test_hard_data_and_types_are_those_of_the_matrix():
     assert {name for name, hard in rows if hard == "True"} == goals.HARD
     types = re.search(r"^TYPES = \{(.*)\}", text, re.M)[1]
     assert set(re.findall(r'"(\w+)"', types)) == set(goals.BYTES)
+
+
+def test_a_number_of_the_page():
+    """One number, from the file to the page, by hand."""
+    records = json.loads(runs.path("gpu").read_text())["records"]
+    share = next(r["of_plain"] for r in records
+                 if (r["section"], r["op"], r["type"], r["contender"]) == ("whole", "var", "f64", "tally"))  # fmt: skip
+    section = (ROOT / "docs" / "results.md").read_text().split("## GPU: whole arrays")[1]
+    assert f"| var f64 | {share:.2f} |" in section
