@@ -526,7 +526,7 @@ mutation columns-pairs kernels/rows/fold_leaf.h 'TALLY_NAME(fold_columns)(a, 4);
 mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 file=kernels/production/columns.h
 mutation columns-members $file 'left < each ? left : each);' 'left < each ? left : each - (chunk > 0));'
-mutation columns-digits kernels/order/node_digits.h 'bit++) node = merge(digits[bit * pitch], node);' 'bit++) node = merge(node, node);'
+mutation columns-digits $file 'bit++) all = merge(digits[bit], all);' 'bit++) all = merge(all, all);'
 mutation columns-shares $file 'merge(node, shared->gathered[tally_thread() + step * width])' 'merge(node, node)'
 mutation columns-places kernels/rows/panel.h '(panel->reads == TALLY_READS_WHOLE ? TALLY_ACROSS : 1)' 'TALLY_ACROSS'
 file=kernels/exact_sums/compensated_nodes.h

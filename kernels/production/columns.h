@@ -10,7 +10,6 @@
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "order/node_digits.h"
 #include "order/leaf_node.h"
 #include "order/tile.h"
 #include "order/put_result.h"
@@ -170,11 +169,25 @@ TALLY_FN nodes_t nodes_of_subs(const panel_t *panel, const leaf_t *leaf, int64_t
 /* ---- consecutive nodes, kept as the digits of a binary counter ---- */
 
 TALLY_FN void push(nodes_t *digits, int64_t count, nodes_t nodes) {
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) push_node(&digits->v[v], TALLY_ACROSS, count, nodes.v[v]);
+    int32_t bit = 0;
+    if (TALLY_IS_FREE) { /* order does not show: one digit is enough */
+        for (int32_t v = 0; v < TALLY_ACROSS && count > 0; v++) nodes.v[v] = merge(digits[0].v[v], nodes.v[v]);
+    } else
+        for (; count >> bit & 1; bit++)
+            for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = merge(digits[bit].v[v], nodes.v[v]);
+    digits[bit] = nodes;
 }
 TALLY_FN nodes_t collect(const nodes_t *digits, int64_t count) {
     nodes_t all;
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) all.v[v] = collect_nodes(&digits->v[v], TALLY_ACROSS, count);
+    int32_t is_first = 1;
+    if (TALLY_IS_FREE && count > 0) return digits[0];
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) all.v[v] = nothing();
+    for (int32_t bit = 0; count >> bit != 0; bit++) {
+        if (!(count >> bit & 1)) continue;
+        for (int32_t v = 0; v < TALLY_ACROSS; v++)
+            all.v[v] = is_first ? digits[bit].v[v] : merge(digits[bit].v[v], all.v[v]);
+        is_first = 0;
+    }
     return all;
 }
 
@@ -204,14 +217,25 @@ TALLY_FN node_t fetch_tree(const char *nodes, int64_t at, int64_t pitch, int32_t
     }
     return some[0];
 }
-/* The same of any number of them, up to TALLY_CHUNK_FAN. */
+/* The same of any number of them, up to TALLY_CHUNK_FAN. Its digits are not those of push and collect: one function for
+ * both took registers from the columns of integer stats, which then had one block on a multiprocessor. */
 TALLY_FN node_t fetch_trees(const char *nodes, int64_t at, int64_t pitch, int32_t members) {
-    node_t digits[TALLY_LOG_CHUNK_FAN + 1];
-    int32_t count = 0;
+    node_t digits[TALLY_LOG_CHUNK_FAN + 1], all = nothing();
+    int32_t count = 0, is_first = 1;
     TALLY_ROLLED
-    for (int32_t m = 0; m < members; m += fetched)
-        push_node(digits, 1, count++, fetch_tree(nodes, at + m * pitch, pitch, members - m));
-    return collect_nodes(digits, 1, count);
+    for (int32_t m = 0; m < members; m += fetched, count++) {
+        int32_t bit = 0;
+        all = fetch_tree(nodes, at + m * pitch, pitch, members - m);
+        for (; count >> bit & 1; bit++) all = merge(digits[bit], all);
+        digits[bit] = all;
+    }
+    TALLY_ROLLED
+    for (int32_t bit = 0; count >> bit != 0; bit++) {
+        if (!(count >> bit & 1)) continue;
+        all = is_first ? digits[bit] : merge(digits[bit], all);
+        is_first = 0;
+    }
+    return all;
 }
 /* The panels of a block go up the tree over their chunks together, each as long as it is the last to arrive. At the
  * root it has its results written. All threads take part: each has a share of the nodes of one result. The threads of
