@@ -20,6 +20,7 @@
     X(COLUMNS, ROWS)        /* rows that lie across others */                  \
     X(ROWS, ROWS)           /* rows whose values lie side by side */           \
     X(SHORT, ROWS)          /* rows of a few values */                         \
+    X(STRIPES, ROWS)        /* rows of a few stripes that lie across others */ \
     X(TILE, ROWS)           /* exact rows of some values side by side */       \
     X(PART_NODES, RANKS)    /* nodes of segments */                            \
     X(NODES, RANKS)         /* nodes of several parties */                     \
@@ -45,6 +46,8 @@
         K(ORDERED, WHOLE, reduce, TALLY_THREADS, tally_array_work)                                \
     U(ORDERED, SHORT, "production/short.h", )                                                     \
         K(ORDERED, SHORT, short, TALLY_THREADS, tally_rows_work)                                  \
+    U(ORDERED, STRIPES, "production/stripes.h", )                                                 \
+        K(ORDERED, STRIPES, stripes, TALLY_THREADS, tally_rows_work)                              \
     U(ORDERED, ROWS, "production/rows.h", )                                                       \
         K(ORDERED, ROWS, rows, TALLY_THREADS, tally_rows_work)                                    \
     U(ORDERED, COLUMNS, "production/columns.h", )                                                 \

@@ -182,6 +182,15 @@
      : TALLY_IS_FREE && TALLY_KERNEL_INPUTS == 2 ? 32 \
                                                  : 8)
 #define TALLY_COLUMNS_ARE_LARGE (!TALLY_IS_USER && !TALLY_READS_TWICE && (TALLY_BYTES > 4 || sizeof(column_t) > 8))
+/* The rows that a thread of production/stripes.h takes: it has 8 columns of each in registers. 0: columns are too
+ * large, or pairs of 16-bit integers, of which the compiler takes twice the registers. */
+#define TALLY_ARE_SHORT_PAIRS (TALLY_BYTES == 2 && sizeof(column_t) == 4 && sizeof(result_t) == 4)
+#define TALLY_STRIPES_ACROSS                                              \
+    (sizeof(column_t) > 32 || (!TALLY_FLOAT && TALLY_ARE_SHORT_PAIRS) ? 0 \
+     : sizeof(column_t) > (TALLY_BYTES > 4 ? 8 : 24)                  ? 1 \
+     : TALLY_PASSES == 2 || TALLY_BYTES > 4                           ? 2 \
+     : sizeof(column_t) * TALLY_KERNEL_INPUTS > 8                     ? 2 \
+                                                                      : 4)
 /* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */

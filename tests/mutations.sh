@@ -565,7 +565,9 @@ mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'cert
 mutation short-there $file 'certain &= there;' ';'
 mutation short-tail $file 'const int32_t is_there = first + k < length;' 'const int32_t is_there = first + k <= length;'
 mutation short-again $file 'uint32_t most = 0;' 'uint32_t most = 1;'
-mutation short-last-rows kernels/rows/short_rows.h 'row.row = v < rows->count ? rows->first + v : -1;' 'row.row = rows->first + v;'
+mutation short-last-rows kernels/rows/short_rows.h 'return v * TALLY_BLOCK < rows->count ? rows->first + v * TALLY_BLOCK : -1;' 'return rows->first + v * TALLY_BLOCK;'
+mutation stripes-place kernels/production/stripes.h 'lift_partial(x[m], y[m], first + m)' 'lift_partial(x[m], y[m], m)'
+mutation stripes-halves kernels/production/stripes.h 'combine_partial(columns.of[k], columns.of[k + half])' 'combine_partial(columns.of[k], columns.of[k + 1])'
 file=kernels/rows/rows_task.h
 mutation exact-row-before $file 'within.from = part == 0 ? task->before : 0;' 'within.from = 0;'
 mutation exact-row-last $file '|| part == task->parts - 1)' ')'

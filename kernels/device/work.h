@@ -48,8 +48,8 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
      : (how) == TALLY_FEATURES_EXACT       ? ((value_bytes) == 8 ? 1 : 2)    \
      : 16 / ((value_bytes) * (inputs)) < 4 ? 16 / ((value_bytes) * (inputs)) \
                                            : 4)
-#define TALLY_SHORT_ACROSS_OF(value_bytes) \
-    ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same for rows of a few values */
+/* The rows that a thread of production/short.h takes. */
+#define TALLY_SHORT_ACROSS_OF(value_bytes) ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1)
 #define TALLY_SHORT_EXACT_ACROSS_OF(value_bytes, inputs, has_spread) \
     (((value_bytes) == 8 ? 2 : 4) / ((inputs) == 2 || (has_spread) ? 2 : 1)) /* and for short exact rows */
 /* Rows of more than TALLY_SHORT_APART values that lie side by side go through a tile of TALLY_SHORT_TILE bytes in

@@ -3,6 +3,8 @@
 #define TALLY_PUT_RESULT_H
 
 #include "accumulators/operator.h"
+#include "device/device.h"
+#include "device/work.h"
 
 TALLY_FN int32_t put_result(const tally_results *out, int64_t i, node_t node) {
     char *to = (char *)out->result + i * out->result_stride;

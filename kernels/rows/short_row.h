@@ -5,32 +5,26 @@
 #include "rows/short_rows.h"
 #include "accumulators/operator.h"
 
-TALLY_FN node_t short_node(const row_t *row, int32_t length) {
-    column_t columns[TALLY_SHORT_COLUMNS];
-    int64_t present = length;
-#if TALLY_FLOAT && TALLY_NAN == 1
-    present = 0;
-#endif
+TALLY_FN node_t short_node(const TALLY_T *x, const TALLY_T *y, int32_t length) {
+    column_t columns[short_columns];
+    int64_t present = TALLY_MAY_SKIP ? 0 : length;
     TALLY_UNROLL
-    for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
-        columns[m] = m < length ? lift(item_of(row->x[m]), item_of(row->y[m])) : identity();
-#if TALLY_FLOAT && TALLY_NAN == 1
-        present += m < length && is_present(row->x[m]) && is_present(row->y[m]);
-#endif
+    for (int32_t m = 0; m < short_columns; m++) {
+        columns[m] = m < length ? lift(item_of(x[m]), item_of(y[m])) : identity();
+        if (TALLY_MAY_SKIP) present += m < length && is_present(x[m]) && is_present(y[m]);
     }
     TALLY_UNROLL
-    for (int32_t half = TALLY_SHORT_COLUMNS / 2; half > 0; half /= 2) {
+    for (int32_t half = short_columns / 2; half > 0; half /= 2) {
         TALLY_UNROLL
         for (int32_t k = 0; k < half; k++) columns[k] = combine(columns[k], columns[k + half]);
     }
 #if TALLY_PASSES == 2
-    second_t seconds[TALLY_SHORT_COLUMNS];
+    second_t seconds[short_columns];
     aim_t aim = take_aim(columns[0], present);
     TALLY_UNROLL
-    for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++)
-        seconds[m] = m < length ? lift2(item_of(row->x[m]), m, aim) : identity2();
+    for (int32_t m = 0; m < short_columns; m++) seconds[m] = m < length ? lift2(item_of(x[m]), m, aim) : identity2();
     TALLY_UNROLL
-    for (int32_t half = TALLY_SHORT_COLUMNS / 2; half > 0; half /= 2) {
+    for (int32_t half = short_columns / 2; half > 0; half /= 2) {
         TALLY_UNROLL
         for (int32_t k = 0; k < half; k++) seconds[k] = combine2(seconds[k], seconds[k + half]);
     }

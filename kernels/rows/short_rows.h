@@ -1,71 +1,88 @@
-/* Rows of at most 8 values. Each thread has TALLY_ACROSS rows; where rows lie across others, their values are
- * neighbours in memory. */
+/* Rows of at most 64 values that a thread reduces alone. It has TALLY_ACROSS rows, a block's threads apart, so that
+ * neighbouring threads have neighbouring rows: where these lie side by side in memory, a warp reads whole lines, and
+ * writes whole lines of results. */
 #ifndef TALLY_SHORT_ROWS_H
 #define TALLY_SHORT_ROWS_H
 
-#ifndef TALLY_SHORT_ROWS_SHARED_H
-#define TALLY_SHORT_ROWS_SHARED_H
-enum { TALLY_SHORT_COLUMNS = 8 }; /* columns of a leaf of at most TALLY_DEVICE_SMALL values; most values of a row */
-#endif
-#define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
-#include "rows/vector.h"
+#include "order/leaf.h"
 #include "segments/row_begins.h"
 
+#ifndef TALLY_ACROSS
+#error "define TALLY_ACROSS, the rows that a thread takes"
+#endif
+
+enum { short_columns = 8 }; /* columns of a leaf of at most TALLY_DEVICE_SMALL values: the values of a stripe */
+
+/* One input of the thread's rows. */
+typedef struct short_input_t {
+    tally_source from;
+    const char *at[TALLY_ACROSS]; /* the first value of each row; of the thread's first row where it has fewer */
+    int64_t step;                 /* bytes from one value of a row to the next */
+} short_input_t;
 typedef struct short_rows_t {
-    vector_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
-    int64_t first, count;                                    /* the thread's first row, and how many it has */
+    short_input_t x, y;
+    int64_t first, count; /* the thread's first row, and how many rows there are from there on */
+    int32_t length;
 } short_rows_t;
-/* One of these rows. */
-typedef struct row_t {
-    TALLY_T x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS];
-    int64_t row; /* its number; -1: there is none */
-} row_t;
+/* A stripe of each row. */
+typedef struct stripes_t {
+    TALLY_T of[TALLY_ACROSS][short_columns];
+} stripes_t;
 
-TALLY_FN int64_t begin_of_row(const tally_rows_work *work, int64_t row) {
-    return work->outer == 1 ? row : tally_begin_of_row(row, work->length, work->inner);
+/* The number of the thread's row v; -1: it has no such row. */
+TALLY_FN int64_t short_row_of(const short_rows_t *rows, int32_t v) {
+    return v * TALLY_BLOCK < rows->count ? rows->first + v * TALLY_BLOCK : -1;
 }
-
-/* Reads value m of each of the thread's rows, from `row` on. is_whole: these TALLY_ACROSS values can be read at once.
- */
-TALLY_FN vector_t read_vector_of_rows(const tally_rows_work *work, const tally_source *from, int64_t row, int64_t rows,
-                                      int64_t m, int32_t is_whole) {
-    vector_t vector = no_values();
-    if (is_whole) return read_whole_vector(from->values + (begin_of_row(work, row) + m * work->inner) * TALLY_BYTES);
+TALLY_FN short_input_t short_input_of(const tally_rows_work *work, const short_rows_t *rows, tally_source from) {
+    short_input_t input;
+    input.from = from;
+    input.step = work->inner * from.stride;
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        if (v < rows) put_value(&vector, v, read_one(from, begin_of_row(work, row + v) + m * work->inner));
-    return vector;
-}
-TALLY_FN short_rows_t read_short_rows(const tally_rows_work *work) {
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
-                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const int32_t is_whole = x.is_packed && y.is_packed && work->inner % TALLY_ACROSS == 0;
-    short_rows_t rows;
-    rows.first = ((int64_t)tally_block() * TALLY_BLOCK + tally_thread()) * TALLY_ACROSS;
-    rows.count = work->outer * work->inner - rows.first;
-    __builtin_memset(rows.x, 0, sizeof rows.x);
-    __builtin_memset(rows.y, 0, sizeof rows.y);
-    TALLY_UNROLL
-    for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
-        if (m >= work->length || rows.count <= 0) continue;
-        rows.x[m] = rows.y[m] = read_vector_of_rows(work, &x, rows.first, rows.count, m, is_whole);
-        if (TALLY_KERNEL_INPUTS == 2) rows.y[m] = read_vector_of_rows(work, &y, rows.first, rows.count, m, is_whole);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        const int64_t row = short_row_of(rows, v), there = row < 0 ? rows->first : row;
+        input.at[v] = from.values +
+                      (work->outer == 1 ? there : tally_begin_of_row(there, work->length, work->inner)) * from.stride;
     }
+    return input;
+}
+TALLY_FN short_rows_t short_rows_of(const tally_rows_work *work) {
+    short_rows_t rows;
+    rows.first = (int64_t)tally_block() * TALLY_BLOCK * TALLY_ACROSS + tally_thread();
+    rows.count = work->outer * work->inner - rows.first;
+    rows.length = (int32_t)work->length;
+    rows.x = short_input_of(work, &rows, tally_source_of(work->x, work->x_stride, TALLY_BYTES));
+    rows.y = TALLY_KERNEL_INPUTS == 1
+                 ? rows.x
+                 : short_input_of(work, &rows, tally_source_of(work->y, work->y_stride, TALLY_BYTES));
     return rows;
 }
-/* Row v of the thread. */
-TALLY_FN row_t row_of(const short_rows_t *rows, int32_t v) {
-    row_t row;
-    row.row = v < rows->count ? rows->first + v : -1;
-    TALLY_UNROLL
-    for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
-        row.x[m] = value_in(&rows->x[m], 0), row.y[m] = value_in(&rows->y[m], 0);
-        TALLY_UNROLL
-        for (int32_t w = 1; w < TALLY_ACROSS; w++)
-            if (v == w) /* registers have no index */
-                row.x[m] = value_in(&rows->x[m], w), row.y[m] = value_in(&rows->y[m], w);
+
+/* Reads value by value from any address. */
+TALLY_RARE stripes_t read_slow_stripes(short_input_t input, int32_t first, int32_t length) {
+    stripes_t stripes;
+    TALLY_ROLLED
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        TALLY_ROLLED
+        for (int32_t m = 0; m < short_columns; m++)
+            stripes.of[v][m] =
+                first + m < length ? read_at(&input.from, input.at[v] + (first + m) * input.step) : (TALLY_T)0;
     }
-    return row;
+    return stripes;
+}
+/* Reads the stripes that begin with value `first` of each row. Their loads are in flight together. */
+TALLY_FN stripes_t read_stripes(const short_input_t *input, int32_t first, int32_t length) {
+    const char *at[TALLY_ACROSS];
+    stripes_t stripes;
+    if (!input->from.is_aligned) return read_slow_stripes(*input, first, length);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) at[v] = input->at[v] + first * input->step;
+    TALLY_UNROLL
+    for (int32_t m = 0; m < short_columns; m++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++, at[v - 1] += input->step)
+            stripes.of[v][m] = first + m < length ? *(const TALLY_T *)(const void *)at[v] : (TALLY_T)0;
+    }
+    return stripes;
 }
 
 #endif

@@ -12,6 +12,7 @@ typedef struct tally__geometry {
     size_t node_bytes;                           /* bytes of a node as it travels */
     bool adds_values, adds_products, keeps_keys; /* what the node of an exact operator has */
     bool reads_twice;                            /* rows that lie across others are read twice */
+    int64_t stripe_rows;                         /* rows that a thread of production/stripes.h takes */
 } tally__geometry;
 
 /* The geometries of one operator, for each type and NaN policy that it has. CMake writes their units (instances.h). */

@@ -45,12 +45,23 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
 
 /* ---- values that lie side by side, or are few ---- */
 
-static tally_status plan_short(const tally__call *call, plan *p) {
-    p->form = TALLY_FORM_SHORT;
-    p->blocks = tally__over(p->work.outer * p->work.inner,
-                            TALLY_THREADS * TALLY_SHORT_ACROSS_OF((int64_t)tally__geometry_of(call->spec).value_bytes));
+/* A thread has all values of `across` rows. */
+static tally_status plan_threads(tally__form form, int64_t across, plan *p) {
+    p->form = form;
+    p->blocks = tally__over(p->work.outer * p->work.inner, TALLY_THREADS * across);
     p->outer = p->work.outer;
     return TALLY_OK;
+}
+
+/* Whether a thread may have all values of longer rows: there are enough to keep all multiprocessors busy, and
+ * neighbouring ones fill a line of memory. A whole leaf of larger values is as fast in production/columns.h, or faster.
+ */
+static bool are_stripes(const tally__call *call, const tally_segments *segments) {
+    enum { LINE = 32 };
+    const tally__geometry sizes = tally__geometry_of(call->spec);
+    return tally__has_form(call->spec, TALLY_FORM_STRIPES) &&
+           segments->length < TALLY_SMALL_LEAF + (sizes.value_bytes < 4) && segments->inner >= LINE &&
+           segments->count * segments->inner >= sizes.stripe_rows * TALLY_THREADS * call->gpu->multiprocessors;
 }
 
 /* Divides each row into tiles. */
@@ -219,6 +230,7 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
 }
 
 static tally_status plan_rows(const tally__call *call, const tally_segments *segments, plan *p) {
+    const tally__geometry sizes = tally__geometry_of(call->spec);
     *p = (plan){.form = TALLY_FORM_ROWS};
     p->work = (tally_rows_work){.x = call->in.x,
                                 .y = call->in.y,
@@ -227,7 +239,9 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
                                 .outer = segments->count,
                                 .length = segments->length,
                                 .inner = segments->inner};
-    if (segments->length <= TALLY_SMALL_COLUMNS) return plan_short(call, p);
+    if (segments->length <= TALLY_SMALL_COLUMNS)
+        return plan_threads(TALLY_FORM_SHORT, TALLY_SHORT_ACROSS_OF((int64_t)sizes.value_bytes), p);
+    if (are_stripes(call, segments)) return plan_threads(TALLY_FORM_STRIPES, sizes.stripe_rows, p);
     return segments->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
 }
 
@@ -269,13 +283,17 @@ static tally_status launch(const tally__call *call, plan *p) {
 }
 
 /* Whether rows are reduced as segments: rows of exact and user operators; many rows of at most a leaf (for few rows,
- * one launch is better than the three of segments); and longer rows if some of them are not aligned to 16 bytes. */
+ * one launch is better than the three of segments), or somewhat more where a warp is slow to read what is left of a
+ * leaf; and longer rows if some of them are not aligned to 16 bytes. */
 static bool are_segments(const tally__call *call, const tally_segments *segments) {
-    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
+    const tally__geometry sizes = tally__geometry_of(call->spec);
+    const int64_t bytes = (int64_t)sizes.value_bytes;
+    const bool are_many = segments->count > (int64_t)FEW_WARPS * call->gpu->multiprocessors,
+               is_slow = call->spec->order_shows && bytes != 4 && sizes.node_size <= 32;
     if (call->spec->user != NULL || call->spec->exact) return true;
     if (segments->inner > 1 || segments->length == 0) return false;
-    if (segments->length <= tally__geometry_of(call->spec).leaf)
-        return segments->count > (int64_t)FEW_WARPS * call->gpu->multiprocessors;
+    if (segments->length <= sizes.leaf) return are_many;
+    if (is_slow && are_many && segments->length < 2 * sizes.leaf) return true;
     return segments->length * bytes % 16 != 0 || !tally__are_packed(call, 16);
 }
 

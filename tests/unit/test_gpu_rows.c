@@ -174,6 +174,21 @@ static void test_ways(void **state) {
     }
 }
 
+/* Every operator over rows that a thread reduces stripe by stripe, which are many. */
+static void test_stripes(void **state) {
+    subject s = {.op = -1};
+    const int64_t rows = 1024 * gpu->multiprocessors;
+    (void)state;
+    for (int trial = 0; next_subject(&s); trial++) {
+        const shape ways[] = {
+            {1, 9, rows + 1}, {1, 16, rows}, {1, 63, rows + 5}, {32, 23, rows / 32 + 1}, {1, 64, rows}};
+        for (int w = 0; w < 5; w++)
+            if ((trial + w) % (quick ? 20 : 5) == 0)
+                compare(&s, (trial + w) % (DATA_CLASSES + 1), ways[w], trial, &layouts[(trial / 5 + w) % LAYOUTS],
+                        w % 2 == 1);
+    }
+}
+
 /* Arrays at any address and stride, results in device memory. */
 static void test_device_memory(void **state) {
     subject s = {.op = -1};
@@ -448,13 +463,15 @@ static void test_failing_driver(void **state) {
 }
 
 static bool is_rows(tally__form form) {
-    return form == TALLY_FORM_SHORT || form == TALLY_FORM_ROWS || form == TALLY_FORM_COLUMNS;
+    return form == TALLY_FORM_SHORT || form == TALLY_FORM_STRIPES || form == TALLY_FORM_ROWS ||
+           form == TALLY_FORM_COLUMNS;
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes),        cmocka_unit_test(test_ways),
-                                             cmocka_unit_test(test_data),          cmocka_unit_test(test_device_memory),
-                                             cmocka_unit_test(test_exact_columns), cmocka_unit_test(test_exact_rows)};
+                                             cmocka_unit_test(test_stripes),       cmocka_unit_test(test_data),
+                                             cmocka_unit_test(test_device_memory), cmocka_unit_test(test_exact_columns),
+                                             cmocka_unit_test(test_exact_rows)};
     const struct CMUnitTest others[] = {cmocka_unit_test(test_filled), cmocka_unit_test(test_long_columns),
                                         cmocka_unit_test(test_chunks), cmocka_unit_test(test_many),
                                         cmocka_unit_test(test_tiles),  cmocka_unit_test(test_outputs),
