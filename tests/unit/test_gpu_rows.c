@@ -183,7 +183,7 @@ static void test_stripes(void **state) {
         const shape ways[] = {
             {1, 9, rows + 1}, {1, 16, rows}, {1, 63, rows + 5}, {32, 23, rows / 32 + 1}, {1, 64, rows}};
         for (int w = 0; w < 5; w++)
-            if ((trial + w) % (quick ? 20 : 5) == 0)
+            if ((trial + w) % (quick ? 20 : backend == TALLY_BACKEND_SIMT ? 10 : 5) == 0)
                 compare(&s, (trial + w) % (DATA_CLASSES + 1), ways[w], trial, &layouts[(trial / 5 + w) % LAYOUTS],
                         w % 2 == 1);
     }
