@@ -11,6 +11,7 @@
 enum { rows_of_thread = TALLY_STRIPES_ACROSS > 0 ? TALLY_STRIPES_ACROSS : 1 }; /* 0: the kernel is not used */
 #define TALLY_ACROSS rows_of_thread
 #include "rows/short_rows.h"
+#include "order/fold.h"
 
 /* What a column of the first pass holds. */
 #if TALLY_HAS_INDEX
@@ -51,6 +52,7 @@ TALLY_FN void add_stripe(row_columns_t *columns, const TALLY_T *x, const TALLY_T
         if (TALLY_MAY_SKIP) columns->present += is_present(x[m]) && is_present(y[m]);
     }
 }
+/* Not by halve of order/halves.h, which is for columns alone: these may be found_t. */
 TALLY_FN partial_t fold_stripes(row_columns_t columns) {
     TALLY_UNROLL
     for (int32_t half = short_columns / 2; half > 0; half /= 2) {
@@ -77,11 +79,7 @@ TALLY_FN void add_stripe2(row_seconds_t *seconds, const TALLY_T *x, int32_t firs
         if (first + m < length) seconds->of[m] = combine2(seconds->of[m], lift2(item_of(x[m]), first + m, aim));
 }
 TALLY_FN second_t fold_stripes2(row_seconds_t seconds) {
-    TALLY_UNROLL
-    for (int32_t half = short_columns / 2; half > 0; half /= 2) {
-        TALLY_UNROLL
-        for (int32_t k = 0; k < half; k++) seconds.of[k] = combine2(seconds.of[k], seconds.of[k + half]);
-    }
+    halve2(seconds.of, short_columns, 1);
     return seconds.of[0];
 }
 #endif
