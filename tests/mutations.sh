@@ -511,18 +511,21 @@ mutation fan-unsorted-joints $file 'piece.place > run_begin &&' 'piece.place < r
 
 group rows "${isas%% *}" "test_gpu_rows --quick" test_gpu_rows test_gpu_extremes
 file=kernels/rows/batch.h
-mutation batch-bits $file 'tally_reverse((uint32_t)i, leaf->log_all)' '(i % (1 << leaf->log_all))'
-mutation batch-columns $file '(int32_t)tally_reverse((uint32_t)column, log_all)' 'column'
-mutation batch-stripes $file '+ (stripe << log_all) : n;' '+ stripe : n;'
 mutation batch-joined $file 'return (row << panel->log_joined) + row_in_panel(panel, v);' 'return row + row_in_panel(panel, v);'
 mutation batch-ends $file '(n - row_in_panel(panel, v) + (1 << panel->log_joined) - 1) >> panel->log_joined;' '(n + (1 << panel->log_joined) - 1) >> panel->log_joined;'
-mutation batch-apart $file 'apart[v] = v < panel->mine ? v * input->apart : 0;' 'apart[v] = v < panel->mine ? v * TALLY_BYTES + 0 * input->apart : 0;'
-mutation batch-behind $file 'from[b] = first + (rows[b] < leaf->ends[0] ? rows[b] : 0) * input->row;' 'from[b] = first + rows[b] * input->row;'
-mutation batch-cut $file '(!leaf->is_inside && is_cut(panel, leaf, i))' '0'
-mutation batch-second-input $file 'if (TALLY_KERNEL_INPUTS == 2) read_vectors(panel, leaf, &panel->y,' 'if (TALLY_KERNEL_INPUTS == 2) read_vectors(panel, leaf, &panel->x,'
+mutation batch-apart $file '(v < panel->mine ? v * apart : 0)' '(v < panel->mine ? v * TALLY_BYTES + 0 * apart : 0)'
+mutation batch-behind $file 'if (is_full || batch->row + (b + 1) * batch->apart < leaf->ends[0]) at += step;' 'at += step;'
+mutation batch-full $file '(batch_vectors - 1) * apart < leaf->ends[TALLY_ACROSS - 1];' '(batch_vectors - 1) * apart < leaf->ends[0];'
+mutation batch-cut $file '(!batch.is_full && is_cut(panel, leaf, &batch))' '0'
+mutation batch-second-input $file 'read_vectors(panel, leaf, &panel->y, batch' 'read_vectors(panel, leaf, &panel->x, batch'
+file=kernels/rows/fold_leaf.h
+mutation group-bits $file '(int32_t)tally_reverse((uint32_t)(number * count), leaf->log_all)' '(number * count % (1 << leaf->log_all))'
+mutation group-halves $file '(&columns[c], &columns[c + half]);' '(&columns[c], &columns[c + 1]);'
+mutation group-stripes $file '(&columns[b % group_columns], &lifted[b]);' '(&columns[0], &lifted[b]);'
+mutation group-few $file 'TALLY_NAME(fold_group)(columns, are_few);' 'TALLY_NAME(fold_group)(columns, 0);'
 mutation found-ties kernels/rows/found.h 'a.best.key == found.best.key ? a.where : identity2()' 'a.where'
 mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 0) return -1;' ') return -1;'
-mutation columns-pairs kernels/rows/fold_leaf.h 'TALLY_NAME(fold_columns)(a, 4);' 'TALLY_NAME(fold_columns)(a, 1);'
+mutation panel-left kernels/rows/panel.h 'panel.outer < work->outer && slot < slots;' 'panel.outer < work->outer;'
 mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 file=kernels/production/columns.h
 mutation columns-members $file 'left < each ? left : each);' 'left < each ? left : each - (chunk > 0));'

@@ -148,7 +148,7 @@ typedef struct tally_rows_work {
     int64_t x_stride, y_stride;
     int64_t outer, length, inner;
     int32_t run;                   /* a warp, or a chunk of a panel, reads 2^run leaves */
-    int32_t log_across, log_subs;  /* log2 of the threads side by side, and of those that share the same results */
+    int32_t across, log_subs;      /* threads side by side, and log2 of those that share the same results */
     int32_t log_joined;            /* log2 of the rows of memory that are read as one (rows/panel.h) */
     int32_t reads;                 /* how threads read a panel: TALLY_READS_... */
     int32_t log_columns;           /* log2 of the columns of a panel's leaves, where order does not show */

@@ -158,7 +158,7 @@ TALLY_FN nodes_t nodes_of_subs(const panel_t *panel, const leaf_t *leaf, int64_t
         nodes.v[v] = to_node(found.best, take_aim(found.best, present[v]), found.where, present[v], at);
     }
 #else
-#if TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE
+#if TALLY_ARE_BYTE_STATS
     TALLY_ROLLED /* in registers, such large nodes would leave too few for columns */
 #endif
         for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = to_node(sum.v[v], present[v]);
@@ -242,7 +242,7 @@ TALLY_FN node_t fetch_trees(const char *nodes, int64_t at, int64_t pitch, int32_
  * sub 0 have the chunk's nodes in *mine. */
 TALLY_LONG void climb_panels(const tally_rows_work *work, const nodes_t *mine, shared_columns_t *shared) {
     const panel_t panel = panel_of(work, tally_thread_again());
-    const int32_t width = TALLY_ACROSS << work->log_across, threads = panel.across * panel.subs,
+    const int32_t width = TALLY_ACROSS * work->across, threads = panel.across * panel.subs,
                   here = panel.sub * panel.across + panel.lane, place = here % width, share = here / width,
                   shares = threads / width, least = TALLY_CHUNK_FAN / shares, each = least > 1 ? least : 1;
     char *nodes = work->nodes + panel.index * work->row_nodes * (int64_t)sizeof(node_t);
@@ -273,7 +273,7 @@ TALLY_LONG void climb_panels(const tally_rows_work *work, const nodes_t *mine, s
         for (int32_t step = 1; step < shares; step *= 2) {
             shared->gathered[tally_thread()] = node;
             tally_barrier();
-            if (share % (2 * step) == 0 && (share + step) * each < members)
+            if (is_here && share % (2 * step) == 0 && (share + step) * each < members)
                 node = merge(node, shared->gathered[tally_thread() + step * width]);
             tally_barrier();
         }
@@ -324,7 +324,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_COLUMNS_RESIDENT
         add_leaf(&panel, &leaf, shared, &held);
         if (TALLY_ROWS_GO_ON) continue;
         nodes = nodes_of_subs(&panel, &leaf, at, &held, shared);
-        if (n > 0 && panel.sub == 0 && leaves > 1) push(digits, taken++, nodes);
+        if (n > 0 && panel.sub == 0 && panel.mine > 0 && leaves > 1) push(digits, taken++, nodes);
     }
     if (TALLY_ROWS_GO_ON) nodes = nodes_of_subs(&panel, 0, panel.chunk * run * most, &held, shared);
     finalize_panel(&work, taken, nodes, digits, shared);

@@ -138,6 +138,19 @@ TALLY_FN void read_parts(const work_t *work, const task_t *task, int64_t k, cons
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) __builtin_memcpy(&share->part[s], &quads[s], 16);
 }
+/* The same where values lie apart. For a value that the lane does not have it reads its value 0 again, which is as
+ * good: nobody asks for sums of such values. Loads without a condition start together. */
+TALLY_FN void read_plain_values(const task_t *task, const char *at, int64_t row_step, int64_t value_step,
+                                share_t *share) {
+    int64_t steps[TALLY_PART];
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) steps[v] = v < task->high ? v * value_step : 0;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++, at += row_step) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) share->part[s].v[v] = *(const TALLY_T *)(const void *)(at + steps[v]);
+    }
+}
 /* How many rows are in flight at once: as many as registers hold. */
 enum { rows_of_values = TALLY_BYTES == 2 ? 4 : TALLY_DEVICE_STRIPES };
 TALLY_FN void read_values(const work_t *work, const task_t *task, int64_t k, const char *values, int64_t stride,
@@ -153,6 +166,11 @@ TALLY_FN void read_values(const work_t *work, const task_t *task, int64_t k, con
             slow.part[s] =
                 read_some_of(values, stride, first, across, high_of_row(work, task, k + task->sub + s * task->subs));
         *share = slow;
+        return;
+    }
+    if (k + TALLY_DEVICE_STRIPES * task->subs <= task->plain_end) { /* the same for all lanes */
+        __builtin_memset(share, 0, sizeof *share);
+        if (task->high > 0) read_plain_values(task, values + first * stride, apart * stride, across * stride, share);
         return;
     }
     TALLY_ROLLED

@@ -24,7 +24,8 @@ typedef struct panel_t {
     int64_t begin;    /* the first value of the panel's first row */
     int64_t inner, i; /* values from one group of joined rows to the next; this thread's first value in a group */
     int32_t across, sub, subs, lane;
-    int32_t slot;                /* which of the block's panels it is */
+    int32_t is_of_warp;          /* the panel's threads are of one warp */
+    int32_t slot;                /* which of the block's panels it is; threads that are left have the next number */
     int64_t outer, index, chunk; /* the panel's outer index and number, and its chunk */
     int32_t is_task;             /* there is such a panel and chunk */
     int32_t log_joined, results; /* log2 of the rows that are joined; results in one of them, or in the panel's row */
@@ -57,15 +58,16 @@ TALLY_FN int32_t results_from(const panel_t *panel) {
 /* The panel of this thread. `thread` is tally_thread(), or tally_thread_again() where a panel made before is not worth
  * its registers. */
 TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
-    const int32_t threads = 1 << (work->log_across + work->log_subs), here = thread % threads,
-                  width = TALLY_ACROSS << work->log_across;
+    const uint32_t across = (uint32_t)work->across, threads = across << work->log_subs, slots = TALLY_BLOCK / threads,
+                   slot = (uint32_t)thread / threads, here = (uint32_t)thread - slot * threads;
+    const int32_t width = TALLY_ACROSS * work->across;
     const int64_t inner = work->inner << work->log_joined, panels = (inner + width - 1) / width,
-                  task = (int64_t)tally_block() * (TALLY_BLOCK / threads) + thread / threads;
+                  task = (int64_t)tally_block() * slots + slot;
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int32_t is_apart = work->reads != TALLY_READS_WHOLE;
     panel_t panel;
-    panel.slot = thread / threads;
+    panel.slot = (int32_t)slot;
     /* Blocks that run at the same time have neighbouring panels: together they read whole rows of memory. */
     const int64_t of_panels = tally_divided(task, panels), number = task - of_panels * panels;
     panel.outer = tally_divided(of_panels, work->tiles);
@@ -75,14 +77,15 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     panel.inner = inner;
     panel.log_joined = work->log_joined;
     panel.results = work->log_joined > 0 ? (int32_t)work->inner : width;
-    panel.across = 1 << work->log_across;
+    panel.across = work->across;
     panel.subs = 1 << work->log_subs;
-    panel.sub = here >> work->log_across;
-    panel.lane = here & (panel.across - 1);
+    panel.sub = (int32_t)(here / across) + (slot < slots ? 0 : panel.subs); /* threads that are left have no sub */
+    panel.lane = (int32_t)(here % across);
+    panel.is_of_warp = TALLY_WARP % threads == 0;
     panel.reads = work->reads;
     panel.apart = is_apart ? panel.across : 1;
     panel.i = number * width + panel.lane * (is_apart ? 1 : TALLY_ACROSS);
-    panel.is_task = panel.outer < work->outer;
+    panel.is_task = panel.outer < work->outer && slot < slots;
     panel.mine = results_from(&panel);
     panel.all = work->outer * work->length * work->inner;
     panel.over = panel.log_joined > 0 ? 65536 / panel.results + 1 : 0;
@@ -114,6 +117,6 @@ TALLY_FN void await_threads(int32_t is_of_warp) {
 }
 
 /* A barrier of the panel's threads. */
-TALLY_FN void await_panel(const panel_t *panel) { await_threads(panel->across * panel->subs <= TALLY_WARP); }
+TALLY_FN void await_panel(const panel_t *panel) { await_threads(panel->is_of_warp); }
 
 #endif

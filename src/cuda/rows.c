@@ -136,41 +136,55 @@ static int log_columns_of(const tally__call *call, const plan *p, int64_t inner,
     return log;
 }
 
-/* log2 of the threads side by side in a panel: 32 or fewer. Fewer are better where many would idle at the end of a row,
+/* The threads side by side in a panel: 32 or fewer. Fewer are better where many would idle at the end of a row,
  * or where a leaf that is read twice would not stay in the second-level cache, as long as they read WIDE bytes of each
  * row of memory. Where panels are too few to keep all multiprocessors busy, NARROW bytes are enough. */
-static int log_across_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
-    enum { WIDE = 128, NARROW = 64 };
+static int64_t lanes_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
+    enum { WIDE = 128, NARROW = 64, MOST = 32 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, leaf = TALLY_STRIPES << p->work.log_columns,
                   rows = tally__least(p->work.length, leaf), leaves = p->work.outer * tally__over(p->work.length, leaf);
-    int log = (int)tally__least(5, tally__log_above(tally__over(inner, across)));
-    for (; log > 0 && p->work.log_joined == 0; log--) { /* joined rows must lie within a panel */
-        const int64_t panels = tally__over(inner, across << log), others = tally__over(inner, across << (log - 1)),
-                      threads = panels << log, fewer = others << (log - 1), narrow = (across << (log - 1)) * bytes;
+    int64_t lanes = tally__least(MOST, tally__over(inner, across));
+    while (lanes > 1 && p->work.log_joined == 0) { /* joined rows must lie within a panel */
+        const int64_t half = (lanes + 1) / 2, panels = tally__over(inner, across * lanes), threads = panels * lanes,
+                      fewer = tally__over(inner, across * half) * half, narrow = across * half * bytes;
         const bool is_idle = threads * 8 > fewer * 9, are_few = 2 * leaves * panels < 3 * call->gpu->multiprocessors,
                    is_large = sizes.reads_twice && rows * 2 * narrow > MOST_LEAF_BYTES;
         if (narrow < (are_few ? NARROW : WIDE) || !(is_idle || are_few || is_large)) break;
+        lanes = half;
     }
-    return log;
+    return lanes < 4 ? (int64_t)1 << tally__log_above(lanes) : lanes; /* then the panel may be of one warp */
 }
 
+/* log2 of the fewest threads that share the same results: a warp's if lanes are few, but where values are small no more
+ * than have 8 of the leaf's columns each, which they take at a time. */
+static int log_least_subs(const tally__geometry *sizes, const plan *p, int64_t columns) {
+    enum { LEAST = 3, WARP = 5, GROUP = 8 };
+    const int to_warp = WARP - tally__log_above(p->work.across),
+              to_group = sizes->value_bytes == 8 ? WARP : tally__log_above(columns / GROUP),
+              log = to_warp < to_group ? to_warp : to_group;
+    return log < LEAST ? LEAST : log;
+}
 /* log2 of the threads that share the same results; at most one for each column of a leaf. Many threads keep more
  * multiprocessors busy, but they wait for one another at every leaf. So where each multiprocessor has BLOCKS blocks
- * anyway, it is 2^LEAST threads of one warp, or one thread for short rows. More threads also mean fewer leaves in a
- * block, so that leaves of 8-byte values that are read twice stay in the second-level cache. */
+ * anyway, or half as many if threads have less than a group of columns, they are as few as may be, or one thread for
+ * short rows. More threads also mean fewer leaves in a block, so that leaves of 8-byte values that are read twice stay
+ * in the second-level cache. */
 static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
-    enum { BLOCKS = 8, LEAST = 3, WARP = 5 };
+    enum { BLOCKS = 8, GROUP = 8 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const bool are_short = p->work.length <= TALLY_SMALL_LEAF, is_kept = sizes.reads_twice && sizes.value_bytes == 8;
-    const int log_across = p->work.log_across, of_warp = log_across < WARP - LEAST ? WARP - log_across : LEAST;
-    const int64_t all = p->work.outer * panels * tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns),
-                  leaf_bytes = (int64_t)(sizes.leaf * 16) << log_across; /* a thread reads 16 bytes of each row */
-    int log = (int)tally__least(8 - log_across, tally__log_above(columns));
-    for (; log > (are_short ? 0 : of_warp); log--) {
-        const int more_slots = 8 - log_across - (log - 1);
-        if (all >> more_slots < BLOCKS * call->gpu->multiprocessors) break;
-        if (!are_short && is_kept && leaf_bytes << more_slots > MOST_LEAF_BYTES) break;
+    const int least = are_short ? 0 : log_least_subs(&sizes, p, columns);
+    const int64_t lanes = p->work.across,
+                  all = p->work.outer * panels * tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns),
+                  leaf_bytes = (int64_t)(sizes.leaf * 16) * lanes; /* a thread reads 16 bytes of each row */
+    int log = tally__log_above(columns);
+    while (lanes << log > TALLY_THREADS) log--;
+    for (; log > least; log--) {
+        const int64_t more = TALLY_THREADS / (lanes << (log - 1)); /* panels of a block */
+        const int64_t enough = columns >> log < GROUP ? BLOCKS / 2 : BLOCKS;
+        if (all / more < enough * call->gpu->multiprocessors) break;
+        if (!are_short && is_kept && leaf_bytes * more > MOST_LEAF_BYTES) break;
     }
     return log;
 }
@@ -218,12 +232,12 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     const int64_t inner = p->work.inner << p->work.log_joined;
     p->work.reads = reads_of(call, inner, across);
     p->work.log_columns = log_columns_of(call, p, inner, across);
-    p->work.log_across = log_across_of(call, p, inner, across);
+    p->work.across = (int32_t)lanes_of(call, p, inner, across);
     const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : 1 << p->work.log_columns;
-    const int64_t panels = tally__over(inner, across << p->work.log_across);
+    const int64_t panels = tally__over(inner, across * p->work.across);
     p->work.log_subs = log_subs_of(call, p, panels, columns >> p->work.log_joined);
-    const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
-    divide_panel(call, p, panels, slots, across << p->work.log_across);
+    const int64_t slots = TALLY_THREADS / ((int64_t)p->work.across << p->work.log_subs);
+    divide_panel(call, p, panels, slots, across * p->work.across);
     TALLY_TRY(fit_counters(p, panels, sizes.node_size));
     p->blocks = tally__over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;
