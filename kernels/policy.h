@@ -191,12 +191,13 @@
      : TALLY_PASSES == 2 || TALLY_BYTES > 4                           ? 2 \
      : sizeof(column_t) * TALLY_KERNEL_INPUTS > 8                     ? 2 \
                                                                       : 4)
-/* The vectors of small values that a thread of production/columns.h reads at once, if they take no more than 32
- * registers. More would have registers spill (tests/unit/test_compile.c). */
+/* The vectors that a thread of production/columns.h reads at once, if they take no more than 32 registers. Small
+ * columns that are read twice, and bytes that take few operations, leave registers for 16; stats of bytes only for 4.
+ * With more, registers spill (tests/unit/test_compile.c). */
 #define TALLY_ARE_BYTE_STATS (TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE)
-#define TALLY_IS_BRIEF_PASS (TALLY_PASSES == 2 && !TALLY_IS_DEAR && sizeof(column_t) <= 4 && TALLY_BYTES <= 4)
-#define TALLY_ARE_BRIEF_BYTES (TALLY_BYTES == 1 && !TALLY_SIGNED && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES)
-#define TALLY_COLUMNS_BATCH (TALLY_ARE_BYTE_STATS ? 4 : TALLY_IS_BRIEF_PASS || TALLY_ARE_BRIEF_BYTES ? 16 : 8)
+#define TALLY_ARE_PLAIN_BYTES (TALLY_BYTES == 1 && !TALLY_SIGNED && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES)
+#define TALLY_ARE_SMALL_TWICE (TALLY_PASSES == 2 && !TALLY_IS_DEAR && TALLY_BYTES <= 4 && sizeof(column_t) <= 4)
+#define TALLY_COLUMNS_BATCH (TALLY_ARE_BYTE_STATS ? 4 : TALLY_ARE_SMALL_TWICE || TALLY_ARE_PLAIN_BYTES ? 16 : 8)
 /* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */

@@ -6,6 +6,7 @@
 
 #include "rows/panel.h"
 
+/* The vectors of a batch. */
 enum {
     batch_most = 32 / (TALLY_KERNEL_INPUTS * vector_words),
     batch_vectors = batch_most < TALLY_COLUMNS_BATCH ? batch_most : TALLY_COLUMNS_BATCH,
@@ -57,7 +58,7 @@ typedef struct stage_t {
     vector_t of[batch_vectors][TALLY_WARP];
 } stage_t;
 
-/* The vectors of a batch: of rows row, row + apart, ... of the leaf. */
+/* A batch: vectors of rows row, row + apart, ... of the leaf. */
 typedef struct batch_t {
     int32_t row, apart;
     int32_t is_full; /* all its values are there */
