@@ -3,7 +3,7 @@
 /* clang-format off */
 /* Kernels
  *   TALLY_ENTRY(name, type, blocks)    begins a kernel: its one parameter is `const type work` (device/work.h).
- *                                      Registers are limited so that a multiprocessor holds so many blocks of
+ *                                      Registers are limited so that a multiprocessor holds `blocks` blocks of
  *                                      TALLY_BLOCK threads, less TALLY_FEWER: while registers spill, the host
  *                                      compiles again with one block fewer
  *   TALLY_ENTRY_OF(threads, name, type, blocks)   the same for blocks of another size
@@ -70,7 +70,7 @@
  *                                      when the phase has ended, and then sees what these threads wrote before. Nobody
  *                                      may wait for a phase before the one before it has ended
  *   tally_mbarrier_expect(mbarrier, bytes)
- *                                      one thread arrives; the phase does not end before so many bytes (not 0) have
+ *                                      one thread arrives; the phase does not end before `bytes` bytes (not 0) have
  *                                      been copied
  *   tally_copy_bulk(to, from, bytes, stays, mbarrier)
  *                                      starts to copy bytes to shared memory. Addresses and size are multiples of 16;

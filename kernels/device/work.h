@@ -266,8 +266,8 @@ typedef struct tally_nodes_work {
     int64_t count;         /* results */
     int64_t most;          /* a node of more values is damaged */
     const int64_t *shifts; /* indices of result i are increased by shifts[i]; or NULL */
-    int64_t count_at;      /* indices are also increased by the counts of the parties before, each so many bytes behind
-                              its node; 0: they are not */
+    int64_t count_at;      /* bytes from a node to its party's count; indices are also increased by the counts of the
+                              parties before. 0: they are not */
     void *merged;          /* where merged nodes go, in the form in which they travel; NULL: results go to `out` */
     int64_t merged_stride; /* bytes from one merged node to the next */
     char *copies;          /* for exact nodes: memory for two nodes for each thread */

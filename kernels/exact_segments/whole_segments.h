@@ -155,9 +155,9 @@ TALLY_FN int32_t pass_lengths(const tally_segments_work *work, const whole_t *wh
     return all;
 }
 
-/* log2 of the lanes that each of the segments from lane `at` on gets, the longest first, of n values each: so many are
- * added up at once as these lanes leave room for. That takes as long as the longest; a step of joining lanes takes JOIN
- * times as long as a value. Chosen is where a value takes least. */
+/* log2 of the lanes for each segment from lane `at` on, the longest first. n: the values of this lane's segment. The
+ * warp adds up as many segments at once as it has lanes for, which takes as long as the longest of them. A step of
+ * joining lanes takes JOIN times as long as a value. The choice is where a value takes least time. */
 TALLY_FN int32_t choose_log_lanes(int32_t n, int32_t at) {
     enum { JOIN = 3, RESULT = 4 };
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)n, at);

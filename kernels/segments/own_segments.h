@@ -152,9 +152,9 @@ TALLY_FN int32_t take_each(const tally_segments_work *work, const tile_t *tile, 
 }
 
 #if TALLY_BY_LANES
-/* Assigns the lanes of a warp to segments of the lanes in *some, whose own has n values: 1 << *log_lanes lanes to each,
- * so many that all work and that none has much more than 16 parts of the longest. Returns the lane whose segment this
- * lane works on, or -1, and takes those that are assigned out of *some. */
+/* Assigns the lanes of a warp to segments. Each lane in *some has one; n is the values of this lane's. A segment gets
+ * 1 << *log_lanes lanes: enough to keep all lanes busy, and to have little more than 16 parts of the longest segment
+ * for each. Returns the lane whose segment this lane works on, or -1. Takes assigned segments out of *some. */
 TALLY_FN int32_t share_lanes(uint32_t *some, int32_t n, int32_t *log_lanes) {
     enum { MOST = TALLY_PART <= 4 ? 4 : 16, EACH = 16 * TALLY_PART };
     const int32_t count = __builtin_popcount(*some), spare = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27;

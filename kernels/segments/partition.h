@@ -31,8 +31,8 @@ enum {
     TALLY_SPAN_TILES =
         8 /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
-/* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where
- * each array begins and ends at a multiple of 16: a buffer. A block has TALLY_MOST_BUFFERS of them, to copy one tile
+/* The most bytes of values and ends in a tile of this many inputs, and of the buffer that holds them in shared memory,
+ * where each array begins and ends at a multiple of 16. A block has TALLY_MOST_BUFFERS of them, to copy one tile
  * while it reduces another, or 1 where shared memory has no more. */
 #define TALLY_TILE_MOST(inputs) (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
 #define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values lie as far behind one as in memory */

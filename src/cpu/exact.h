@@ -149,10 +149,10 @@ typedef struct tally__plain {
 typedef struct tally__plain_made {
     _Alignas(64) tally__plain_sums sums, products;
 } tally__plain_made;
-/* So many f32 have room in one sum, half as many f64; by so many it is planned. */
+/* The most f32 in one sum, twice the most f64; and how many values a plan looks at. */
 enum { TALLY_PLAIN_TERMS = TALLY_FEW_TILES * TALLY_TILE, TALLY_PLAIN_FEW = 32 };
 
-/* Plans what is asked for by the first few of n > 0 values, for sums of so many terms. False: most likely they would
+/* Plans what is asked for by the first few of n > 0 values, for sums of `terms` terms. False: most likely they would
  * not be exact. */
 bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n, int64_t terms);
 /* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BATCH_VALUES values in all, or of one, the first of which

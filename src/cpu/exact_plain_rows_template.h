@@ -13,7 +13,7 @@ enum {
     plain_width = TALLY_IS_F64 ? TALLY_PLAIN_MOST / 2 : TALLY_PLAIN_MOST, /* columns that go together */
     plain_lanes = 128,    /* lanes that several rows of fewer columns make */
     plain_rows = 256,     /* rows that are added up before it is asked whether any operation was rounded, */
-    plain_least = 1 << 13 /* or as many as have so many values */
+    plain_least = 1 << 13 /* or more of them, up to this many values */
 };
 /* What is known of a column, or of a lane of one: its sums; its result, as some of its values are infinite or NaN;
  * nothing. */

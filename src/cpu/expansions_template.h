@@ -272,7 +272,7 @@ TALLY_INLINE TALLY_TARGET void scale_group(expansion_scale *scales, const int pr
         work->batch->scale_y[group->order[j]] = (int32_t)scales[1].exponents[j];
     }
 }
-/* A group's sums by expansions of so many parts. False: one was not enough. */
+/* A group's sums by expansions of `parts` parts. False: one was not enough. */
 TALLY_INLINE TALLY_TARGET bool add_up_group(const int is_f64, const int kind, const int products, const int scaled,
                                             const expansion_work *work, const expansion_group *group, const int alone,
                                             const int parts) {
@@ -312,8 +312,8 @@ TALLY_INLINE TALLY_TARGET bool expand_group(const int is_f64, const int kind, co
     add_up_group(is_f64, kind, products, scaled, work, group, alone, EXPANSION_PARTS);
     return false;
 }
-/* Whether lanes would idle beside the last of so many segments: it is so much longer than the others of its group, or
- * all are as long and few. */
+/* Whether lanes would idle beside the last of `last` segments: it is much longer than the others of its group, or all
+ * are equally long and few. */
 TALLY_INLINE bool is_better_alone(const tally__batch *batch, const int32_t *order, int last) {
     const int count = last < EXPANSION_GROUP ? last : EXPANSION_GROUP,
               joins = batch->shortest == batch->longest ? count : 1;

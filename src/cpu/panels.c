@@ -23,7 +23,7 @@ static bool are_read_in_place(const tally__panels *p) { return p->in->packed && 
 /* How many results `bytes` suffice for, in whole vectors. */
 static int64_t results_in(int64_t bytes, int64_t each) { return bytes / each / 64 * 64; }
 
-/* `few`: what the cache has room for with nodes. Threads have a panel each, if there are so many columns. */
+/* `few`: the columns that the cache has room for with nodes. Each thread has a panel, if there are columns enough. */
 static int64_t exact_width(const tally__panels *p, int64_t few) {
     const int64_t bytes = (int64_t)p->spec->kernel->value_bytes, twice = 2 * EXACT_COLUMNS;
     if (p->longest > p->spec->kernel->leaf) return few < twice ? EXACT_COLUMNS : few / twice * twice;

@@ -21,8 +21,8 @@ static bool reports_rounding(void) {
     }
     return found == 2;
 }
-/* Where products are split, by the magnitudes of a few of n, so many of which meet in one sum. False: too far from 1
- * for plain sums, or no machine for them. */
+/* Decides where products are split, by the magnitudes of a few of n; `terms` of them meet in one sum. False: they are
+ * too far from 1 for plain sums, or the machine cannot have these. */
 static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n, int64_t terms) {
     enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400, NEAREST = 40, NEAREST_OF_F32 = 60 };
     const tally__tile some = {.is_f64 = plain->is_f64};

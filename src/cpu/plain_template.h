@@ -11,9 +11,9 @@
 #include "cpu/batch_template.h"
 #include "cpu/measure.h"
 
-/* Rows of lanes are kept for so many f32, half as many f64: few, so that they stay in the first cache and memory is
- * read on while segments are looked up (2048: 10 to 50 values from memory 8.1 -> 11 ns). One block is asked for ahead
- * (two: segments of 300 f64 lose a tenth). */
+/* Rows of lanes are kept for this many f32, half as many f64. They are few, so that they stay in the first-level cache
+ * and memory is read on while segments are looked up (2048: 10 to 50 values from memory 8.1 -> 11 ns). One block is
+ * asked for ahead (two: segments of 300 f64 lose a tenth). */
 enum { PLAIN_BLOCK = 1024 };
 #define TALLY_PLAIN_AHEAD(is_f64) (PLAIN_BLOCK >> (is_f64))
 typedef row plain_rows[PLAIN_BLOCK / ROW + 2];

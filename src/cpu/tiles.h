@@ -52,8 +52,8 @@ typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const doub
 /* Bins, for terms too far apart for levels. A bin takes values of 2^binades binades and products of twice as many; bin
  * 0 begins at the exponent field `first` << binades. It has `chains` places that take terms in turn, `apart` words from
  * one to the next: word k of a value's place in bin b counts units of 2^(least + (b << binades) + unit[k]), that of a
- * product's 2^(2 least + (b << binades + 1) + product_unit[k]). A sum of all places has room for so many tiles; then
- * they must be read. */
+ * product's 2^(2 least + (b << binades + 1) + product_unit[k]). Places are full after `tiles` tiles; then they must be
+ * read. */
 typedef struct tally__bin_layout {
     int32_t bins, binades, first, least, chains, tiles;
     int32_t words, products_at; /* words in all; the word where those of products begin */

@@ -113,8 +113,8 @@ typedef int64_t length_t;
 #define TALLY_HAS_STAGED 0
 #define TALLY_HAS_MASKED 0
 #endif
-/* Rows are not many where values are wide, unless lanes are cheaper by far. One segment by itself takes about as long
- * as so many quarters of a row. */
+/* Rows are few where values are wide, unless lanes are cheaper by far. One segment by itself takes about as long as
+ * TALLY_QUARTERS_FOR_ONE quarters of a row. */
 #define TALLY_DEAR_ALONE (TALLY_IS_FREE && sizeof(column_t) >= 4 * TALLY_BYTES)
 #define TALLY_TRANSPOSED_ROWS \
     (TALLY_BYTES <= 2 ? 64 : TALLY_BYTES == 4 ? (TALLY_CHEAP_ROWS ? 32 : 64) : TALLY_DEAR_ALONE ? 32 : 16)

@@ -18,7 +18,7 @@ static void shape_ordered(const tally__call *c, int64_t count, tally_array_work 
     for (int64_t level = *blocks; level > 1; level = tally__over(level, TALLY_FAN)) nodes += level;
     *node_bytes = (size_t)nodes * MAILBOX * tally__geometry_of(c->spec).node_size;
 }
-/* An upper bound for any GPU: it assumes the shortest runs, as long as there may be so many tiles. */
+/* An upper bound for any GPU: it assumes the shortest runs, up to the most tiles that there may be. */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
     int64_t leaves = count / tally__geometry_of(spec).leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
     if (spec->exact) return 0;
