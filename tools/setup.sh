@@ -2,7 +2,7 @@
 # tools/setup.sh build|demo|check|bench|tables|docs|wheel|jobs|course: installs the missing ones of the Debian packages
 # that it needs.
 # tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file
-# for TALLY_NVRTC.
+# for TALLY_NVRTC. tools/setup.sh nvdisasm [BUILD]: the same for NVIDIA's disassembler.
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
 set -euo pipefail
 
@@ -20,13 +20,13 @@ tables) packages="$build python3 datamash miller libcsv-dev" ;; # bench/tables.p
 docs) packages="python3 python3-venv" ;;
 course) packages="$build g++ python3-pytest chromium chromium-driver python3-selenium" ;;
 wheel) packages="$build python3-dev python3-venv" ;;
-gpu) packages="python3 python3-pip" ;;
+gpu | nvdisasm) packages="python3 python3-pip" ;;
 jobs)
     packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
     packages="$packages qemu-user python3-dev python3-venv openmpi-bin mpich"
     ;;
 *)
-    sed -n '2,6s/^# //p' "$0" >&2
+    sed -n '2,7s/^# //p' "$0" >&2
     exit 2
     ;;
 esac
@@ -35,24 +35,26 @@ present() { # a program counts however it came here
     command -v "$1" >/dev/null || [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# NVIDIA's wheel of NVRTC, downloaded by pip and unpacked: a wheel is a zip, so that nothing outside the folder changes.
-# Some 50 MB.
-fetch_nvrtc() {
-    local folder=$1
-    if ! compgen -G "$folder/nvidia/cu*/lib/libnvrtc.so.*" >/dev/null; then
-        echo "setup: downloading NVIDIA's wheel nvidia-cuda-nvrtc $nvrtc (proprietary; its licence comes with it)" \
-            "into $folder" >&2
+# fetch_wheel WHEEL FOLDER FILE: downloads a wheel of NVIDIA's by pip, unpacks it into FOLDER, and prints FILE of it. A
+# wheel is a zip, so that nothing outside the folder changes. Some 50 MB, or 5.
+fetch_wheel() {
+    local wheel=$1 folder=$2 file=$3
+    if ! compgen -G "$folder/nvidia/cu*/$file" >/dev/null; then
+        echo "setup: downloading NVIDIA's wheel $wheel $nvrtc (proprietary; its licence comes with it) into $folder" >&2
         rm -rf "$folder"
         mkdir -p "$folder"
-        python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$folder" "nvidia-cuda-nvrtc==$nvrtc" >&2
+        python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$folder" "$wheel==$nvrtc" >&2
         python3 -m zipfile -e "$folder"/*.whl "$folder"
         rm "$folder"/*.whl
     fi
-    realpath "$folder"/nvidia/cu*/lib/libnvrtc.so.* | head -n 1
+    # shellcheck disable=SC2086 # a pattern
+    realpath "$folder"/nvidia/cu*/$file | head -n 1
 }
-if [ "$1" = gpu ] && python3 -m pip --version >/dev/null 2>&1; then # from Debian or elsewhere
-    fetch_nvrtc "${2:-build}/nvrtc"
-    exit
+if python3 -m pip --version >/dev/null 2>&1; then # from Debian or elsewhere
+    case $1 in
+    gpu) fetch_wheel nvidia-cuda-nvrtc "${2:-build}/nvrtc" "lib/libnvrtc.so.*" && exit ;;
+    nvdisasm) fetch_wheel nvidia-cuda-nvdisasm "${2:-build}/nvdisasm" bin/nvdisasm && exit ;;
+    esac
 fi
 
 if ! command -v dpkg-query >/dev/null; then

@@ -8,7 +8,8 @@
  * are in any
  * --only TEXT               units whose name contains TEXT
  * --processes P             side by side, as one process compiles in one thread at a time; all processors
- * --out FILE                the table, tab-separated */
+ * --out FILE                the table, tab-separated
+ * --keep FOLDER             the machine code, a file for each unit: FOLDER/UNIT.SM.cubin */
 #include <elf.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -28,7 +29,7 @@ enum { MOST_ARCHS = 16, MOST_UNITS = 4096, SAID = 600, ROWS_SHARES = 10 };
 
 static struct {
     int archs[MOST_ARCHS], arch_count, share, shares, processes;
-    const char *only, *out;
+    const char *only, *out, *keep;
 } wanted = {.arch_count = 0, .share = 1, .shares = 1};
 
 /* What one compilation gave; in memory that processes share. */
@@ -72,6 +73,8 @@ static void read_options(int argc, char **argv) {
             wanted.only = value;
         else if (strcmp(option, "--out") == 0)
             wanted.out = value;
+        else if (strcmp(option, "--keep") == 0)
+            wanted.keep = value;
         else if (strcmp(option, "--processes") == 0)
             wanted.processes = atoi(value);
         else if (strcmp(option, "--share") == 0) {
@@ -191,6 +194,14 @@ static void quote(job *j, const char *log, const char *place) {
     snprintf(j->said, SAID, "%.*s", (int)strcspn(place, "\n"), place);
 }
 
+static void keep(job *j, const tally__image *image) {
+    char name[512];
+    snprintf(name, sizeof name, "%s/%s.%d.cubin", wanted.keep, units[j->unit].entry, j->sm);
+    FILE *f = fopen(name, "wb");
+    const bool written = f != NULL && fwrite(image->bytes, 1, image->size, f) == image->size;
+    if (f == NULL || fclose(f) != 0 || !written) usage("cannot write", name);
+}
+
 static void compile(job *j) {
     const tally__unit *unit = &units[j->unit];
     tally__image image;
@@ -210,6 +221,7 @@ static void compile(job *j) {
         j->shared = told(log, " bytes smem");
         j->attempts = told(log, " attempts");
         j->code = code_bytes(&image, &j->hash);
+        if (wanted.keep != NULL) keep(j, &image);
         j->warned = warning != NULL;
         if (warning != NULL) quote(j, log, warning);
     }
