@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""bench/pairs.py [--gpu] LIBRARY LIBRARY... [-- OPTION...]: the same cells with one libtally.so after the other.
+"""bench/gpu/pairs.py LIBRARY LIBRARY... [-- OPTION...]: the same cells with one libtally.so after the other.
 
-    bench/pairs.py before.so after.so -- --op sum,var --type f32 --segmentation "rows of 64" --data normal
+    bench/gpu/pairs.py before.so after.so -- --op sum,var --type f32 --segmentation "rows of 64" --data normal
 
-OPTIONs are those of bench/matrix, or with --gpu of bench/gpu/matrix. Prints the share of the plain read for each cell,
-a column for each library. Cells that a library had no time for are left out.
+OPTIONs are those of bench/gpu/matrix. Prints the share of the plain read for each cell, a column for each library.
+Cells that a library had no time for are left out.
 """
 
 import argparse
@@ -15,15 +15,17 @@ import subprocess
 import sys
 import tempfile
 
-BENCH = pathlib.Path(__file__).resolve().parent
+MATRIX = pathlib.Path(__file__).resolve().parent / "matrix"
 NAMES = ("op", "type", "accuracy", "segmentation", "data")
 
 
-def measure(matrix, library, options, folder):
+def measure(library, options, folder):
     """The share of each cell, by its names."""
     environment = {**os.environ, "TALLY_LIBRARY": str(pathlib.Path(library).resolve())}
     environment["TALLY_CACHE_DIR"] = str(folder / "cache")  # kernels are those of this library
-    subprocess.run([matrix, *options, "--out", folder], env=environment, check=True, stdout=subprocess.DEVNULL)
+    ended = subprocess.run([MATRIX, *options, "--out", folder], env=environment, stdout=subprocess.DEVNULL, check=False)
+    if ended.returncode != 0:
+        sys.exit(f"pairs: bench/gpu/matrix failed with {library}")
     (table,) = folder.glob("*.tsv")
     lines = [line for line in table.read_text().splitlines() if not line.startswith("#")]
     return {tuple(row[name] for name in NAMES): row["share"] for row in csv.DictReader(lines, delimiter="\t")}
@@ -34,17 +36,15 @@ def main():
     if "--" in own:
         own, options = own[: own.index("--")], own[own.index("--") + 1 :]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", action="store_true")
     parser.add_argument("libraries", nargs="+", metavar="LIBRARY")
     chosen = parser.parse_args(own)
-    matrix = BENCH / "gpu/matrix" if chosen.gpu else BENCH / "matrix"
     with tempfile.TemporaryDirectory() as scratch:
         folders = [pathlib.Path(scratch) / str(i) for i in range(len(chosen.libraries))]
         shares = []
         for library, folder in zip(chosen.libraries, folders):
             folder.mkdir()
             print(f"pairs: {library}", file=sys.stderr)
-            shares.append(measure(matrix, library, options, folder))
+            shares.append(measure(library, options, folder))
     for cell in sorted(set.intersection(*map(set, shares))):
         print("%-10s%-6s%-7s%-26s%-14s" % cell, *(f"{float(of[cell]):6.3f}" for of in shares))
 
