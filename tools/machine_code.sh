@@ -16,7 +16,8 @@ log=$build/machine_code.log
 cmake --build "$build" --target test_compile >"$log" 2>&1 || { tail "$log"; exit 1; }
 rm -rf "$out"
 mkdir -p "$out"
-"$build/test_compile" --arch "$arch" --only "$unit" --keep "$out" --out "$out/table.tsv" >"$log"
+"$build/test_compile" --arch "$arch" --only "$unit" --keep "$out" --out "$out/table.tsv" >"$log" 2>&1 ||
+    { tail "$log"; exit 1; }
 column -t "$out/table.tsv"
 for cubin in "$out"/*.cubin; do
     sass=${cubin%.cubin}.sass

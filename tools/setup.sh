@@ -50,11 +50,15 @@ fetch_wheel() {
     # shellcheck disable=SC2086 # a pattern
     realpath "$folder"/nvidia/cu*/$file | head -n 1
 }
-if python3 -m pip --version >/dev/null 2>&1; then # from Debian or elsewhere
+fetch() { # fetch GOAL BUILD: what the goal needs beside packages
     case $1 in
-    gpu) fetch_wheel nvidia-cuda-nvrtc "${2:-build}/nvrtc" "lib/libnvrtc.so.*" && exit ;;
-    nvdisasm) fetch_wheel nvidia-cuda-nvdisasm "${2:-build}/nvdisasm" bin/nvdisasm && exit ;;
+    gpu) fetch_wheel nvidia-cuda-nvrtc "$2/nvrtc" "lib/libnvrtc.so.*" ;;
+    nvdisasm) fetch_wheel nvidia-cuda-nvdisasm "$2/nvdisasm" bin/nvdisasm ;;
     esac
+}
+if [[ $1 = gpu || $1 = nvdisasm ]] && python3 -m pip --version >/dev/null 2>&1; then # from Debian or elsewhere
+    fetch "$1" "${2:-build}"
+    exit
 fi
 
 if ! command -v dpkg-query >/dev/null; then
@@ -86,4 +90,4 @@ if ! { ${as_root}apt-get update && $as_root$install; } >"$log" 2>&1; then
     exit 1
 fi
 rm -f "$log"
-if [ "$1" = gpu ]; then fetch_nvrtc "${2:-build}/nvrtc"; fi
+fetch "$1" "${2:-build}"

@@ -194,18 +194,21 @@ static void quote(job *j, const char *log, const char *place) {
     snprintf(j->said, SAID, "%.*s", (int)strcspn(place, "\n"), place);
 }
 
-static void keep(job *j, const tally__image *image) {
+static bool keep(job *j, const tally__image *image) {
     char name[512];
     snprintf(name, sizeof name, "%s/%s.%d.cubin", wanted.keep, units[j->unit].entry, j->sm);
     FILE *f = fopen(name, "wb");
-    const bool written = f != NULL && fwrite(image->bytes, 1, image->size, f) == image->size;
-    if (f == NULL || fclose(f) != 0 || !written) usage("cannot write", name);
+    const bool written = f != NULL && fwrite(image->bytes, 1, image->size, f) == image->size,
+               closed = f != NULL && fclose(f) == 0;
+    if (!written || !closed) snprintf(j->said, SAID, "cannot write %s", name);
+    return written && closed;
 }
 
 static void compile(job *j) {
     const tally__unit *unit = &units[j->unit];
     tally__image image;
     char *log;
+    bool kept = true;
     double start = seconds();
     tally_status status = tally__compile(unit, j->sm, &image, &log);
     j->milliseconds = (int)(1e3 * (seconds() - start));
@@ -221,11 +224,11 @@ static void compile(job *j) {
         j->shared = told(log, " bytes smem");
         j->attempts = told(log, " attempts");
         j->code = code_bytes(&image, &j->hash);
-        if (wanted.keep != NULL) keep(j, &image);
+        kept = wanted.keep == NULL || keep(j, &image);
         j->warned = warning != NULL;
         if (warning != NULL) quote(j, log, warning);
     }
-    j->stage = status == TALLY_OK && j->registers > 0 && j->code > 0 ? COMPILED : FAILED;
+    j->stage = status == TALLY_OK && j->registers > 0 && j->code > 0 && kept ? COMPILED : FAILED;
     free(log);
     free(image.bytes);
 }
