@@ -97,11 +97,6 @@ TALLY_FN void read_vectors(const panel_t *panel, const leaf_t *leaf, const input
         }
     }
 }
-TALLY_FN void read_inputs(const panel_t *panel, const leaf_t *leaf, batch_t *batch, const int32_t are_whole,
-                          const int32_t is_full) {
-    read_vectors(panel, leaf, &panel->x, batch, are_whole, is_full, batch->x);
-    if (TALLY_KERNEL_INPUTS == 2) read_vectors(panel, leaf, &panel->y, batch, are_whole, is_full, batch->y);
-}
 /* The same, value by value, from any address, through shared memory. */
 TALLY_FN void read_slowly(const panel_t *panel, const leaf_t *leaf, const input_of_t *input, const batch_t *batch,
                           stage_t *stage, vector_t *vectors) {
@@ -118,6 +113,12 @@ TALLY_FN void read_slowly(const panel_t *panel, const leaf_t *leaf, const input_
     TALLY_UNROLL
     for (int32_t b = 0; b < batch_vectors; b++) vectors[b] = take_vector((const char *)&stage->of[b][tally_lane()]);
 }
+/* Reads the vectors of all inputs, by read_vectors. */
+TALLY_FN void read_inputs(const panel_t *panel, const leaf_t *leaf, batch_t *batch, const int32_t are_whole,
+                          const int32_t is_full) {
+    read_vectors(panel, leaf, &panel->x, batch, are_whole, is_full, batch->x);
+    if (TALLY_KERNEL_INPUTS == 2) read_vectors(panel, leaf, &panel->y, batch, are_whole, is_full, batch->y);
+}
 /* Whether a whole vector of the batch ends outside the array. */
 TALLY_FN int32_t is_cut(const panel_t *panel, const leaf_t *leaf, const batch_t *batch) {
     int32_t last = batch->row;
@@ -126,6 +127,7 @@ TALLY_FN int32_t is_cut(const panel_t *panel, const leaf_t *leaf, const batch_t 
         if (batch->row + b * batch->apart < leaf->ends[0]) last = batch->row + b * batch->apart;
     return panel->reads == TALLY_READS_WHOLE && !row_is_inside(panel, leaf->row + last);
 }
+/* The batch that begins with `row`. */
 TALLY_FN batch_t read_batch(const panel_t *panel, const leaf_t *leaf, int32_t row, int32_t apart, stage_t *stage) {
     batch_t batch;
     batch.row = row;

@@ -114,8 +114,9 @@ TALLY_FN void TALLY_NAME(fold_groups)(const panel_t *panel, const leaf_t *leaf, 
                                       TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS],
                                       const aims_t *aims) {
     TALLY_TYPE_NAME(across) partial[TALLY_FOLD_BITS], columns[group_columns];
-    const int32_t are_few = leaf->mine < group_columns, count = are_few ? 1 : group_columns, /* columns of a group */
-        groups = leaf->mine / count, apart = (1 << leaf->log_all) / count;
+    const int32_t are_few = leaf->mine < group_columns; /* then a group is one column */
+    const int32_t count = are_few ? 1 : group_columns, groups = leaf->mine / count;
+    const int32_t apart = (1 << leaf->log_all) / count;
     TALLY_ROLLED
     for (int32_t g = 0; g < groups; g++) {
         const int32_t number = TALLY_FROM_LAST ? groups - 1 - g : g,
@@ -131,8 +132,8 @@ TALLY_FN void TALLY_NAME(fold_groups)(const panel_t *panel, const leaf_t *leaf, 
                 TALLY_NAME(add_to_group)(panel, leaf, &batch, columns, present, aims, 0);
         }
         TALLY_NAME(fold_group)(columns, are_few);
-        *all = columns[0]; /* of all groups, after the last one, whose number has only ones */
-        TALLY_NAME(push_group)(partial, g, all);
+        *all = columns[0];
+        TALLY_NAME(push_group)(partial, g, all); /* the last group's number has only ones: *all is all of them */
     }
 }
 /* Adds the same columns to *all, where no order shows. */

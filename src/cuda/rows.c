@@ -156,10 +156,12 @@ static int64_t lanes_of(const tally__call *call, const plan *p, int64_t inner, i
     return lanes < 4 ? (int64_t)1 << tally__log_above(lanes) : lanes; /* then the panel may be of one warp */
 }
 
+enum { GROUP = 8 }; /* the columns of a leaf that a thread takes at a time (kernels/rows/batch.h) */
+
 /* log2 of the fewest threads that share the same results: a warp's if lanes are few, but where values are small no more
  * than have 8 of the leaf's columns each, which they take at a time. */
 static int log_least_subs(const tally__geometry *sizes, const plan *p, int64_t columns) {
-    enum { LEAST = 3, WARP = 5, GROUP = 8 };
+    enum { LEAST = 3, WARP = 5 };
     const int to_warp = WARP - tally__log_above(p->work.across),
               to_group = sizes->value_bytes == 8 ? WARP : tally__log_above(columns / GROUP),
               log = to_warp < to_group ? to_warp : to_group;
@@ -171,7 +173,7 @@ static int log_least_subs(const tally__geometry *sizes, const plan *p, int64_t c
  * short rows. More threads also mean fewer leaves in a block, so that leaves of 8-byte values that are read twice stay
  * in the second-level cache. */
 static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, int64_t columns) {
-    enum { BLOCKS = 8, GROUP = 8 };
+    enum { BLOCKS = 8 };
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const bool are_short = p->work.length <= TALLY_SMALL_LEAF, is_kept = sizes.reads_twice && sizes.value_bytes == 8;
     const int least = are_short ? 0 : log_least_subs(&sizes, p, columns);
