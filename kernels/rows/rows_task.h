@@ -161,12 +161,12 @@ TALLY_FN void read_parts(const work_t *work, const task_t *task, int64_t k, int3
         __builtin_memcpy(share, slow, sizeof slow);
         return;
     }
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        if (s < whole)
-            quads[s] = tally_load16(at + s * apart);
-        else
-            quads[s] = s < count ? tally_load16(at + s * apart) : none;
+    if (whole == TALLY_DEVICE_STRIPES) { /* without conditions between them */
+        TALLY_UNROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) quads[s] = tally_load16(at + s * apart);
+    } else {
+        TALLY_UNROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) quads[s] = s < count ? tally_load16(at + s * apart) : none;
     }
     if (is_end) {
         TALLY_UNROLL
