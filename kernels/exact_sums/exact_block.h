@@ -16,6 +16,8 @@
 #define TALLY_AHEAD \
     (!TALLY_HAS_KEYS && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= (TALLY_HAS_SPREAD ? 8 : 4) && TALLY_NAN == 0)
 
+enum { clears_nans = TALLY_AHEAD && !TALLY_HAS_PRODUCTS }; /* in registers, of which there are enough */
+
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill on every architecture. */
 #define TALLY_RESIDENT (TALLY_BYTES == 2 || (TALLY_BYTES == 8 && (TALLY_HAS_KEYS || TALLY_KERNEL_INPUTS == 2)) ? 1 : 2)
 
@@ -257,8 +259,12 @@ TALLY_RARE int32_t clear_share(share_t *x, share_t *y, shared_t *shared) {
     return absent;
 }
 /* The same in registers. The function is out of line and is given copies in memory: a share that it changed would take
- * too many registers. */
-TALLY_FN void clear_specials(share_t *x, share_t *y, state_t *state, shared_t *shared) {
+ * too many registers. Data that has NaNs, but no infinities, does not need it. */
+TALLY_FN void clear_specials(share_t *x, share_t *y, extent_t of_x, state_t *state, shared_t *shared) {
+    if (clears_nans && note_nans(x, y, of_x, &shared->seen, 0)) {
+        zero_specials(x, y);
+        return;
+    }
     share_t its_x = *x, its_y = *y;
     state->notes.absent += clear_share(&its_x, TALLY_KERNEL_INPUTS == 2 ? &its_y : &its_x, shared);
     *x = its_x, *y = TALLY_KERNEL_INPUTS == 2 ? its_y : its_x;
@@ -279,7 +285,7 @@ TALLY_FN void take_leaf(const tally_source *from_x, const tally_source *from_y, 
     widen_by_leaf(&state->notes, &x, n);
     if (are_beyond(&state->ruler, of_x, of_y)) {
         if (are_special(of_x, of_y)) {
-            clear_specials(&x, &y, state, shared);
+            clear_specials(&x, &y, of_x, state, shared);
             of_x = measure(&x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(&y) : of_x;
         }
         if (are_beyond(&state->ruler, of_x, of_y) && !renew_levels(state, of_x, of_y, shared)) {

@@ -87,9 +87,13 @@ TALLY_RARE int32_t clear_share(const work_t *work, const task_t *task, int64_t k
     return all;
 }
 /* The same in registers. The function is out of line and is given copies in memory: a share that it changed would take
- * too many registers. */
+ * too many registers. Data that has NaNs, but no infinities, does not need it. */
 TALLY_FN int32_t clear_specials(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
-                                shared_t *shared) {
+                                extent_t of_x, shared_t *shared) {
+    if (clears_nans && !TALLY_MAY_SKIP && note_nans(x, y, of_x, &shared->seen[slot_of(task, 0)], between_slots)) {
+        zero_specials(x, y);
+        return all_of(task);
+    }
     share_t its_x = *x, its_y = *y;
     const task_t of_task = *task;
     const int32_t there = clear_share(work, &of_task, k, &its_x, TALLY_KERNEL_INPUTS == 2 ? &its_y : &its_x, shared);

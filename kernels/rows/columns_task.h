@@ -48,7 +48,8 @@ enum {
     digit_words = all_digits * slots,
     sums_held = TALLY_PART,                        /* one for each of a lane's values */
     adds_rest = !(TALLY_IS_F64 && TALLY_HAS_KEYS), /* keys of f64 leave no registers for it */
-    log_additions = 8                              /* log2 of the rows that a lane reads, at most */
+    clears_nans = 1,
+    log_additions = 8 /* log2 of the rows that a lane reads, at most */
 };
 TALLY_FN int32_t slot_of_value(int32_t v) { return v * between_slots + tally_lane() % lanes_across; }
 TALLY_FN int32_t slot_of(const task_t *task, int32_t v) {

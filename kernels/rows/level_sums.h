@@ -5,6 +5,7 @@
  *
  *     sums_held      how many sums a lane has; it adds its values to them in turn
  *     log_additions  log2 of how many values are added to one sum, at most
+ *     clears_nans    whether NaNs are cleared in registers, of which there are enough
  *     TALLY_SCALES   whether values of f64 are scaled where levels cannot hold their products otherwise
  *     adds_rest      where a share has infinities or NaNs: whether its finite values go to levels; otherwise they go to
  *                    digits */
@@ -194,25 +195,28 @@ TALLY_FN void scatter_copy(const work_t *work, const task_t *task, int64_t k, co
 TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y, int32_t stripes,
                          level_sums_t *sums, ruler_t *ruler, found_t *found, shared_t *shared) {
     TALLY_IF_KEYS(widen_keys_of(work, task, k, sums, x);)
-    extent_t of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
-    int32_t there = all_of(task);
-    if (are_beyond(ruler, of_x, of_y)) {
-        if (are_special(of_x, of_y)) {
-            there = clear_specials(work, task, k, x, y, shared);
-            if (!adds_rest) {
-                scatter_copy(work, task, k, x, y, there, found, shared);
-                return;
-            }
-            of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
+    extent_t of_x, of_y;
+    int32_t there = all_of(task), is_beyond;
+    TALLY_ROLLED
+    while (1) {
+        of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
+        is_beyond = are_beyond(ruler, of_x, of_y);
+        if (!is_beyond || !are_special(of_x, of_y)) break;
+        if (between_slots != 0 || TALLY_KERNEL_INPUTS == 2) forget_share(x); /* or registers spill */
+        if (TALLY_KERNEL_INPUTS == 2) forget_share(y);
+        there = clear_specials(work, task, k, x, y, of_x, shared); /* and measure what is left */
+        if (!adds_rest) {
+            scatter_copy(work, task, k, x, y, there, found, shared);
+            return;
         }
-        if (are_beyond(ruler, of_x, of_y)) {
-            if (ruler->most_x != 0) flush_levels(work, task, sums, ruler, shared);
-            const extent_t all_x = measure_warp(of_x), all_y = measure_warp(of_y);
-            const int32_t has = has_levels(sums, ruler, all_x, all_y);
-            if (!has && all_x.most != 0 && all_y.most != 0) {
-                scatter_copy(work, task, k, x, y, there, found, shared);
-                return;
-            }
+    }
+    if (is_beyond) {
+        if (ruler->most_x != 0) flush_levels(work, task, sums, ruler, shared);
+        const extent_t all_x = measure_warp(of_x), all_y = measure_warp(of_y);
+        const int32_t has = has_levels(sums, ruler, all_x, all_y);
+        if (!has && all_x.most != 0 && all_y.most != 0) {
+            scatter_copy(work, task, k, x, y, there, found, shared);
+            return;
         }
     }
     found->there |= there;

@@ -33,7 +33,9 @@ enum {
     digit_words = slots * between_columns,
     sums_held = 2, /* more take registers, and gain nothing */
     adds_rest = 1,
-    log_additions = 8 /* TALLY_EXACT_ROWS_SHARES of a share */
+    clears_nans = !(TALLY_IS_F64 && (TALLY_HAS_SPREAD || TALLY_KERNEL_INPUTS == 2)) &&
+                  !(TALLY_BYTES == 4 && TALLY_HAS_KEYS), /* there registers would spill */
+    log_additions = 8                                    /* TALLY_EXACT_ROWS_SHARES of a share */
 };
 TALLY_FN int32_t slot_of(const task_t *task, int32_t v) {
     (void)v;

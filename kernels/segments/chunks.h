@@ -108,7 +108,7 @@ TALLY_FN void add_chunk(const chunks_t *chunks, int32_t chunk, uint32_t heads, r
         TALLY_T x;
         __builtin_memcpy(&x, &quads[v / TALLY_PART].w[v % TALLY_PART * TALLY_BYTES / 4], sizeof x);
         const double term = term_of(x);
-        const range_t its = range_of(term);
+        const range_t its = range_of_value(x);
         if (v > 0 && (heads >> v & 1) != 0) {
             *left = sum;
             left += 1;

@@ -53,7 +53,7 @@ tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image
  * count: they are for rare cases. A unit that spills more than a few bytes is compiled again, for fewer blocks on a
  * multiprocessor. */
 int tally__spilled_bytes(const char *log);
-enum { TALLY__FEW_SPILLED = 64 };
+enum { TALLY__FEW_SPILLED = 80 };
 
 /* Makes one text of the unit, in memory of malloc, with every header in place of its include, so that NVRTC or nvcc can
  * compile it alone. */
