@@ -548,7 +548,7 @@ mutation specials-seen $file 'if (!is_absent && is_there) tally_or32' 'if (!is_a
 mutation nans-noted $file 'if (size_of(most, v) > TALLY_SIZE_INFINITY) tally_or32' 'if (size_of(most, v) > TALLY_SIZE_INFINITY && v > 0) tally_or32'
 mutation nans-infinities $file 'is_infinite |= size_of(most, v) == TALLY_SIZE_INFINITY;' ';'
 mutation nans-infinities-alone $file 'if (tally_any(is_infinite)) return 0; if (of_x' 'if (of_x'
-mutation nans-halves $file '(signs >> 15) * 0xffff' '(signs >> 15) * 0x7fff'
+mutation nans-halves $file '* 0x10001) & 0x80008000;' '* 0x10001) & 0x8000;'
 file=kernels/exact_sums/compensated_results.h
 mutation interval-ends $file 'low == high &&' '(low == high || 1) &&'
 mutation interval-minus-zero $file 'rest == 0 && slack == 0 ? interval_around(q, 0) : a' 'a'
