@@ -502,6 +502,16 @@ mutation share-in-part $file 'if (!lies_in_part(w, &part)) return false;' ''
 mutation origins-of-lists $file 'number(w->numbered + begin, list->before + at, taken);' 'number(w->numbered + begin, at, taken);'
 mutation origins-of-equals $file 'number(origins, job->lists[i].before + w->at[i], some);' 'number(origins, job->lists[i].before, some);'
 
+group integers "${isas%% *}" "test_integers"
+file=kernels/sums/wide.h
+mutation wide-magnitude $file 'one = {sign & 1, 0, 0};' 'one = {0, 0, 0};'
+mutation wide-rounded-off $file 'rest = tally_two_sum(sum.low, rest.high);' 'rest.high = sum.low;'
+mutation wide-inexact $file 'if (rest.low != 0) *relative = 0x1p-100;' ''
+mutation wide-halves $file '(k == 4 && a.w2 == 0)' '(k == 4)'
+mutation wide-square $file '2 * ((tally_u128)s.w0 * s.w1)' '((tally_u128)s.w0 * s.w1)'
+mutation wide-root-rest $file '(((a.high - back.high) - back.low) + a.low)' '((a.high - back.high) - back.low)'
+mutation wide-sign $file '(int64_t)sum.w2 < 0 ? -mean.value : mean.value' 'mean.value'
+
 group gpu-merges "${isas%% *}" test_gpu_merge
 file=kernels/merge/merge_fan.h
 mutation fan-two-ties $file 'rank - 1 - middle), infinity)) begin' 'rank - 1 - middle), infinity) || 1) begin'

@@ -36,7 +36,10 @@ TALLY_FN int needs_wide(node_t a, const tally_final *final) {
     return (final->as != TALLY_AS_NATURAL) | !is_small;
 }
 TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
-    *result = tally_wide_mean(sum_of(a), (uint64_t)a.n, final->format);
+    if (TALLY_BYTES == 8)
+        *result = tally_wide_mean(sum_of(a), (uint64_t)a.n, final->format);
+    else /* it takes millions of values that an f64 does not hold their sum */
+        *result = tally_wide_mean_of_many(sum_of(a), (uint64_t)a.n, final->format);
     return 0;
 }
 #endif

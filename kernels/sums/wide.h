@@ -71,41 +71,50 @@ TALLY_FN int tally_count_fits_double(int64_t n) { return n <= (int64_t)1 << 53; 
 
 /* ---- results: the true value, rounded once ---- */
 
-/* a / b, or its root, rounded to the nearest f64; 0 < b < 2^63. Most results are made here, without the windows of
- * sums/window.h: from the quotient's leading bits, at least 65 (126 for a root), as an integer m, and a sticky bit for
- * the rest. */
-TALLY_LONG double tally_quotient(tally_u128 a, uint64_t b, int root) {
-    tally_u128 m, rest;
-    int32_t shift, power, cut;
-    uint64_t bits;
-    if (a == 0) return 0;
-    shift = (a >> 64) != 0 ? __builtin_clzll((uint64_t)(a >> 64)) : 64 + __builtin_clzll((uint64_t)a);
-    a <<= shift;
-    m = tally_over(a, b);
-    rest = a - m * b;
-    power = -shift;
-    if (root) {
-        int32_t more = __builtin_clzll((uint64_t)(m >> 64)); /* m has at least 65 bits: b is below 2^63 */
-        if (((power - more) & 1) && more-- == 0) {           /* an odd power, and no room to the left */
-            rest |= m & 1;
-            m >>= 1;
-            more = 0;
-            power++;
-        }
-        rest <<= more;
-        m = (m << more) + tally_over(rest, b);
-        rest -= tally_over(rest, b) * b;
-        power -= more;
-        bits = tally_root_of(m);
-        rest |= (tally_u128)bits * bits != m;
-        m = bits;
-        power /= 2;
+/* Most results are made of two doubles (sums/parts.h), without the windows of sums/window.h. */
+
+TALLY_FN tally_wide tally_wide_magnitude(tally_wide a) {
+    const uint64_t sign = tally_sign_word(a.w2);
+    const tally_wide flipped = {a.w0 ^ sign, a.w1 ^ sign, a.w2 ^ sign}, one = {sign & 1, 0, 0};
+    return tally_wide_add(flipped, one);
+}
+/* A number that is not negative, as two doubles. *relative is 0 if they are it exactly, and otherwise a bound for their
+ * error, as a share of it. Its halves of words are added from the last to the first, and so is what that rounds off. */
+TALLY_FN tally_pair tally_pair_of_wide(tally_wide a, double *relative) {
+    const double halves[6] = {(double)(uint32_t)a.w0,           (double)(uint32_t)(a.w0 >> 32) * 0x1p32,
+                              (double)(uint32_t)a.w1 * 0x1p64,  (double)(uint32_t)(a.w1 >> 32) * 0x1p96,
+                              (double)(uint32_t)a.w2 * 0x1p128, (double)(uint32_t)(a.w2 >> 32) * 0x1p160};
+    tally_pair sum = {halves[0], 0}, rest = {0, 0};
+    *relative = 0;
+    for (int32_t k = 1; k < 6; k++) {
+        if ((k == 2 && (a.w1 | a.w2) == 0) || (k == 4 && a.w2 == 0)) break;
+        sum = tally_two_sum(halves[k], sum.high);
+        rest = tally_two_sum(sum.low, rest.high);
+        if (rest.low != 0) *relative = 0x1p-100;
     }
-    cut = ((m >> 64) != 0 ? 64 - __builtin_clzll((uint64_t)(m >> 64)) : -__builtin_clzll((uint64_t)m)) + 64 - 53;
-    bits = (uint64_t)(m >> (cut - 1));
-    rest |= m & (((tally_u128)1 << (cut - 1)) - 1);
-    bits = (bits >> 1) + (bits & 1 & ((bits >> 1) | (rest != 0)));
-    return tally_scale((double)bits, power + cut);
+    return tally_two_sum(sum.high, rest.high);
+}
+/* n squares - sum^2, for up to TALLY_MOST_DIVIDED values of up to 64 bits. */
+TALLY_FN tally_wide tally_wide_deviations(tally_wide sum, tally_wide squares, uint64_t n) {
+    const tally_wide s = tally_wide_magnitude(sum); /* below 2^90 */
+    const tally_u128 low = (tally_u128)squares.w0 * n, middle = (tally_u128)squares.w1 * n + (uint64_t)(low >> 64),
+                     s_low = (tally_u128)s.w0 * s.w0,
+                     s_middle = 2 * ((tally_u128)s.w0 * s.w1) + (uint64_t)(s_low >> 64);
+    tally_wide a = {(uint64_t)low, (uint64_t)middle, squares.w2 * n + (uint64_t)(middle >> 64)};
+    const tally_wide b = {~(uint64_t)s_low, ~(uint64_t)s_middle, ~(s.w1 * s.w1 + (uint64_t)(s_middle >> 64))},
+                     one = {1, 0, 0};
+    a = tally_wide_add(a, b);
+    return tally_wide_add(a, one);
+}
+/* The root of a / b. The root of the rounded quotient is corrected by the remainder. */
+TALLY_FN tally_rounded tally_root_of_quotient(tally_pair a, double relative, double b) {
+    const double root = tally_sqrt_f64(a.high / b);
+    const tally_pair square = tally_two_product(root, root), back = tally_two_product(b, square.high);
+    const double rest = (((a.high - back.high) - back.low) + a.low) - b * square.low;
+    tally_rounded rounded = tally_corrected_within(root, rest / (2 * b * root), relative * root);
+    rounded.value = a.high == 0 ? 0 : rounded.value;
+    rounded.sure |= a.high == 0;
+    return rounded;
 }
 
 /* The number as limbs (sums/limbs.h) with origin 0. */
@@ -125,31 +134,41 @@ TALLY_LONG tally_number tally_number_of(tally_wide a, tally_wide_words *space) {
     return number;
 }
 /* sum / n */
-TALLY_RARE double tally_wide_mean(tally_wide sum, uint64_t n, tally_format format) {
+TALLY_RARE double tally_wide_mean_of_many(tally_wide sum, uint64_t n, tally_format format) {
     tally_wide_words space;
-    int negative = (int64_t)sum.w2 < 0;
-    if (format.digits == 53 && sum.w2 == tally_sign_word(sum.w1) && n > 0) {
-        tally_u128 both = (tally_u128)sum.w1 << 64 | sum.w0;
-        double magnitude = tally_quotient(negative ? 0 - both : both, n, 0);
-        return negative ? -magnitude : magnitude;
-    }
     return tally_clean_f64(tally_sum_result(tally_number_of(sum, &space), n, format));
+}
+TALLY_RARE double tally_wide_mean(tally_wide sum, uint64_t n, tally_format format) {
+    if (format.digits == 53 && n > 0 && n <= TALLY_MOST_DIVIDED) {
+        double relative;
+        const tally_pair pair = tally_pair_of_wide(tally_wide_magnitude(sum), &relative);
+        const tally_rounded mean = tally_rounded_mean_within(pair, relative * pair.high, (double)n, 1);
+        if (mean.sure) return (int64_t)sum.w2 < 0 ? -mean.value : mean.value;
+    }
+    return tally_wide_mean_of_many(sum, n, format);
 }
 TALLY_RARE double tally_wide_root(tally_wide squares, tally_format format) {
     tally_wide_words space;
-    if (format.digits == 53 && squares.w2 == 0) return tally_quotient((tally_u128)squares.w1 << 64 | squares.w0, 1, 1);
+    if (format.digits == 53) {
+        double relative;
+        const tally_pair pair = tally_pair_of_wide(squares, &relative);
+        const tally_rounded root = tally_root_of_quotient(pair, relative, 1);
+        if (root.sure) return root.value;
+    }
     return tally_root_result(tally_number_of(squares, &space), format);
 }
 /* The variance, or its root, of n values. */
 TALLY_RARE double tally_wide_spread(tally_wide sum, tally_wide squares, int64_t n, const tally_final *final) {
     tally_wide_words space, more_space;
-    /* n squares below 2^126 bounds sum^2 too. */
-    if (final->format.digits == 53 && n > final->ddof && n < (int64_t)1 << 31 && squares.w2 == 0 &&
-        squares.w1 >> 31 == 0) {
-        uint64_t size = (int64_t)sum.w1 < 0 ? 0 - sum.w0 : sum.w0;
-        tally_u128 both = (tally_u128)squares.w1 << 64 | squares.w0;
-        return tally_quotient(both * (uint64_t)n - (tally_u128)size * size, (uint64_t)n * (uint64_t)(n - final->ddof),
-                              final->root);
+    if (final->format.digits == 53 && n > final->ddof && n <= TALLY_MOST_DIVIDED) {
+        const tally_wide deviations = tally_wide_deviations(sum, squares, (uint64_t)n);
+        if ((deviations.w0 | deviations.w1 | deviations.w2) == 0) return 0;
+        double relative;
+        const tally_pair pair = tally_pair_of_wide(deviations, &relative);
+        const double divisor = (double)n * (double)(n - final->ddof);
+        const tally_rounded spread = final->root ? tally_root_of_quotient(pair, relative, divisor)
+                                                 : tally_rounded_mean_within(pair, relative * pair.high, divisor, 1);
+        if (spread.sure) return spread.value;
     }
     return tally_clean_f64(tally_spread_result(tally_number_of(sum, &space), tally_number_of(squares, &more_space), n,
                                                final, final->format));
@@ -170,22 +189,13 @@ TALLY_FN int tally_is_small_spread(tally_wide squares, int64_t n) {
     int is_short = ((squares.w0 >> 53 | squares.w1 | squares.w2) == 0) & (n <= 1 << 10);
     return is_short & (squares.w0 * (uint64_t)n <= (uint64_t)1 << 53);
 }
-/* The root of a quotient of such integers: it is rounded twice, and then corrected by the remainder. */
-TALLY_FN tally_rounded tally_root_of_quotient(double a, double b) {
-    double root = tally_sqrt_f64(a / b);
-    tally_pair square = tally_two_product(root, root), back = tally_two_product(b, square.high);
-    double rest = ((a - back.high) - back.low) - b * square.low;
-    tally_rounded rounded = tally_corrected(root, rest / (2 * b * root));
-    rounded.value = a == 0 ? 0 : rounded.value;
-    rounded.sure |= a == 0;
-    return rounded;
-}
 TALLY_FN tally_rounded tally_small_spread(tally_wide sum, tally_wide squares, int64_t n, const tally_final *final) {
     double apart = (double)(int64_t)((uint64_t)n * squares.w0 - sum.w0 * sum.w0);
     double over = (double)(int64_t)((uint64_t)n * (uint64_t)(n - final->ddof));
+    const tally_pair pair = {apart, 0};
     tally_rounded rounded;
     if (final->root)
-        rounded = tally_root_of_quotient(apart, over);
+        rounded = tally_root_of_quotient(pair, 0, over);
     else {
         rounded.value = apart / over;
         rounded.sure = 1;
