@@ -140,6 +140,7 @@ TALLY_RARE double tally_wide_mean_of_many(tally_wide sum, uint64_t n, tally_form
 }
 TALLY_RARE double tally_wide_mean(tally_wide sum, uint64_t n, tally_format format) {
     if (format.digits == 53 && n > 0 && n <= TALLY_MOST_DIVIDED) {
+        if ((sum.w0 | sum.w1 | sum.w2) == 0) return 0;
         double relative;
         const tally_pair pair = tally_pair_of_wide(tally_wide_magnitude(sum), &relative);
         const tally_rounded mean = tally_rounded_mean_within(pair, relative * pair.high, (double)n, 1);
