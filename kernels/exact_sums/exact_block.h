@@ -16,8 +16,6 @@
 #define TALLY_AHEAD \
     (!TALLY_HAS_KEYS && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= (TALLY_HAS_SPREAD ? 8 : 4) && TALLY_NAN == 0)
 
-enum { clears_nans = TALLY_AHEAD && !TALLY_HAS_PRODUCTS }; /* in registers, of which there are enough */
-
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill on every architecture. */
 #define TALLY_RESIDENT (TALLY_BYTES == 2 || (TALLY_BYTES == 8 && (TALLY_HAS_KEYS || TALLY_KERNEL_INPUTS == 2)) ? 1 : 2)
 
@@ -26,6 +24,8 @@ enum { clears_nans = TALLY_AHEAD && !TALLY_HAS_PRODUCTS }; /* in registers, of w
 #include "exact_sums/terms.h"
 #include "exact_sums/ruler.h"
 #include "exact_sums/specials.h"
+
+enum { clears_nans = TALLY_AHEAD && !TALLY_HAS_PRODUCTS }; /* in registers, of which there are enough */
 
 /* ---- what the block shares ---- */
 
