@@ -73,11 +73,12 @@ TALLY_FN int tally_count_fits_double(int64_t n) { return n <= (int64_t)1 << 53; 
 
 /* Most results are made of two doubles (sums/parts.h), without the windows of sums/window.h. */
 
-TALLY_FN tally_wide tally_wide_magnitude(tally_wide a) {
-    const uint64_t sign = tally_sign_word(a.w2);
+/* -a, if every bit of `sign` is set; a, if none is. */
+TALLY_FN tally_wide tally_wide_with_sign(tally_wide a, uint64_t sign) {
     const tally_wide flipped = {a.w0 ^ sign, a.w1 ^ sign, a.w2 ^ sign}, one = {sign & 1, 0, 0};
     return tally_wide_add(flipped, one);
 }
+TALLY_FN tally_wide tally_wide_magnitude(tally_wide a) { return tally_wide_with_sign(a, tally_sign_word(a.w2)); }
 /* A number that is not negative, as two doubles. *relative is 0 if they are it exactly, and otherwise a bound for their
  * error, as a share of it. Its halves of words are added from the last to the first, and so is what that rounds off. */
 TALLY_FN tally_pair tally_pair_of_wide(tally_wide a, double *relative) {
@@ -100,11 +101,9 @@ TALLY_FN tally_wide tally_wide_deviations(tally_wide sum, tally_wide squares, ui
     const tally_u128 low = (tally_u128)squares.w0 * n, middle = (tally_u128)squares.w1 * n + (uint64_t)(low >> 64),
                      s_low = (tally_u128)s.w0 * s.w0,
                      s_middle = 2 * ((tally_u128)s.w0 * s.w1) + (uint64_t)(s_low >> 64);
-    tally_wide a = {(uint64_t)low, (uint64_t)middle, squares.w2 * n + (uint64_t)(middle >> 64)};
-    const tally_wide b = {~(uint64_t)s_low, ~(uint64_t)s_middle, ~(s.w1 * s.w1 + (uint64_t)(s_middle >> 64))},
-                     one = {1, 0, 0};
-    a = tally_wide_add(a, b);
-    return tally_wide_add(a, one);
+    const tally_wide a = {(uint64_t)low, (uint64_t)middle, squares.w2 * n + (uint64_t)(middle >> 64)},
+                     b = {(uint64_t)s_low, (uint64_t)s_middle, s.w1 * s.w1 + (uint64_t)(s_middle >> 64)};
+    return tally_wide_add(a, tally_wide_with_sign(b, UINT64_MAX));
 }
 /* The root of a / b. The root of the rounded quotient is corrected by the remainder. */
 TALLY_FN tally_rounded tally_root_of_quotient(tally_pair a, double relative, double b) {
