@@ -3,14 +3,16 @@
 
     bench/gpu/counters.py --op var --type bf16 --segmentation "rows of 768;each 100" --data normal
 
-Options are those of bench/gpu/matrix. Prints a table: a kernel's time, how busy memory, issue slots and the pipe of f64
-are, how many warps there are, and why warps wait: cycles a warp waits for each instruction, for the two worst reasons.
-Kernels of less than a twentieth of a call's time are left out. Clocks are left alone, and the call is warm.
+Options are those of bench/gpu/matrix. TALLY_LIBRARY names the library, if it is not build/libtally.so. Prints a table:
+a kernel's time, how busy memory, issue slots and the pipe of f64 are, how many warps there are, and why warps wait:
+cycles a warp waits for each instruction, for the two worst reasons. Kernels of less than a twentieth of a call's time
+are left out. Clocks are left alone, and the call is warm.
 """
 
 import csv
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -98,6 +100,8 @@ def main():
     if CHILD in os.environ:
         run_cells()
         return
+    if shutil.which("ncu") is None:
+        sys.exit("counters: there is no ncu (Nsight Compute) in PATH; CUDA's toolkit has it in its folder bin")
     with tempfile.TemporaryDirectory() as scratch:
         log = pathlib.Path(scratch) / "ncu.csv"
         command = ["ncu", "--profile-from-start", "off", "--clock-control", "none", "--csv", "--page", "raw"]
