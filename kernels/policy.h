@@ -9,7 +9,7 @@
  *     TALLY_SUM_TERM, TALLY_SQUARES, TALLY_RANGE               of one of integers (accumulators/integers.h)
  *     TALLY_SECOND                                             of any (operators/README.md), and with a value of 1
  *     TALLY_HAS_INDEX, TALLY_HAS_WIDE, TALLY_CAN_SPARE, TALLY_IS_LONG, TALLY_IS_DEAR
- *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (accumulators/user.h)
+ *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (user/operator.h)
  *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
  *     TALLY_EXPANSIONS                                         of the form (forms.h), 1
  *     TALLY_EXPANSION_PARTS                                    of files in production/, 1 */
@@ -131,7 +131,7 @@
 /* Some values may count as absent. */
 #define TALLY_MAY_SKIP (TALLY_FLOAT && TALLY_NAN == 1)
 
-/* ---- exact sums in few doubles (exact_sums/expansions.h) ---- */
+/* ---- exact sums in few doubles (compensated/expansions.h) ---- */
 
 /* Segments, or features of them. */
 #ifndef TALLY_EXPANSIONS
@@ -141,14 +141,14 @@
 #ifndef TALLY_EXPANSION_PARTS
 #define TALLY_EXPANSION_PARTS 0
 #endif
-/* Else sums are two doubles each (exact_sums/compensated_nodes.h). */
+/* Else sums are two doubles each (compensated/nodes.h). */
 #define TALLY_IS_COMPENSATED (TALLY_IS_EXACT && TALLY_EXPANSIONS && !TALLY_EXPANSION_PARTS)
 /* A sum of values or magnitudes alone. */
 #define TALLY_IS_PLAIN (TALLY_IS_COMPENSATED && TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)
 /* The largest term bounds partial sums. Those of magnitudes and squares are no larger than what they end as. */
 #define TALLY_NEEDS_LARGEST \
     (TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_ADDS_MAGNITUDES))
-/* Of few bits one double holds most sums, which their range tells (exact_sums/ranged.h). */
+/* Of few bits one double holds most sums, which their range tells (compensated/ranged.h). */
 #define TALLY_IS_RANGED (TALLY_IS_COMPENSATED && TALLY_BYTES == 2 && !TALLY_HAS_KEYS)
 /* Products of f64 may overflow, or have bits that no double has. Then values are scaled (segments/scaled_segments.h);
  * beside keys no registers are left for that. */

@@ -538,20 +538,20 @@ mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 
 mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 file=kernels/production/columns.h
 mutation columns-members $file 'left < each ? left : each);' 'left < each ? left : each - (chunk > 0));'
-mutation columns-digits $file 'bit++) all = merge(digits[bit], all);' 'bit++) all = merge(all, all);'
+mutation columns-digits kernels/rows/node_trees.h 'bit++) all = merge(digits[bit], all);' 'bit++) all = merge(all, all);'
 mutation columns-shares $file 'merge(node, shared->gathered[tally_thread() + step * width])' 'merge(node, node)'
 mutation columns-places kernels/rows/panel.h '(panel->reads == TALLY_READS_WHOLE ? TALLY_ACROSS : 1)' 'TALLY_ACROSS'
-file=kernels/exact_sums/compensated_nodes.h
+file=kernels/compensated/nodes.h
 mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
 mutation decided-opposite $file 'else if (tally_is_finite(first) || first != first)' 'else if (tally_is_finite(first))'
 mutation few-magnitudes $file 'second = (TALLY_PLAIN)term_of(x[1]);' 'second = (TALLY_PLAIN)value_of(x[1]);'
-mutation quotient-minus-zero kernels/exact_sums/compensated_results.h 'return rest != 0 ? q + rest : q;' 'return q + rest;'
+mutation quotient-minus-zero kernels/compensated/results.h 'return rest != 0 ? q + rest : q;' 'return q + rest;'
 mutation values-wrap kernels/shared/parts.h 'i = i + 1 == n ? 0 : i + 1;' 'i = i + 1 == n ? 1 : i + 1;'
 mutation compensated-small $file 'return TALLY_HAS_PRODUCTS && (a->marks & lost_digits) != 0;' 'return 0;'
 mutation compensated-few-mean $file '!tally_is_finite(sum) ? a * 0.5 + b * 0.5' '!tally_is_finite(sum) ? sum * 0.5'
 mutation compensated-plain-lost $file 'node->sum.lost != 0 || ' ''
 mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + node->sum.rest' 'first + node->sum.rest'
-file=kernels/exact_sums/ranged.h
+file=kernels/compensated/ranged.h
 mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last + log2_n <= 93'
 file=kernels/exact_sums/specials.h
 mutation specials-seen $file 'if (!is_absent && is_there) tally_or32' 'if (!is_absent && is_there && v > 0) tally_or32'
@@ -559,7 +559,7 @@ mutation nans-noted $file 'if (size_of(most, v) > TALLY_SIZE_INFINITY) tally_or3
 mutation nans-infinities $file 'is_infinite |= size_of(most, v) == TALLY_SIZE_INFINITY;' ';'
 mutation nans-infinities-alone $file 'if (tally_any(is_infinite)) return 0; if (of_x' 'if (of_x'
 mutation nans-halves $file '* 0x10001) & 0x80008000;' '* 0x10001) & 0x8000;'
-file=kernels/exact_sums/compensated_results.h
+file=kernels/compensated/results.h
 mutation interval-ends $file 'low == high &&' '(low == high || 1) &&'
 mutation interval-minus-zero $file 'rest == 0 && slack == 0 ? interval_around(q, 0) : a' 'a'
 mutation interval-zero-rest $file 'of.sum == 0 && of.rest == 0 && is_exact' 'of.sum == 0 && is_exact'
@@ -571,7 +571,7 @@ mutation short-small $file 'a->is_small |= tally_high_word(product) < least' 'a-
 mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
 mutation exact-rows-scaled kernels/rows/level_sums.h 'its_most < (int64_t)TALLY_SIZE_INFINITY ?' '(int32_t)its_most < (int32_t)TALLY_SIZE_INFINITY ?'
 file=kernels/rows/row_tile.h
-mutation tile-rest $file 'for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_BLOCK)' 'for (int32_t at = bytes; at < bytes; at += TALLY_BLOCK)'
+mutation tile-rest $file 'for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_THREADS)' 'for (int32_t at = bytes; at < bytes; at += TALLY_THREADS)'
 mutation tile-there $file 'is_there = i < mine->count' 'is_there = i <= mine->count'
 mutation tile-batches $file 'first = first + batch >= batches * batch ? 0' 'first = first + batch > batches * batch ? 0'
 mutation tile-joined $file 'for (int32_t v = 1; v < TALLY_ACROSS; v++) join_row_sums' 'for (int32_t v = 1; v + 1 < TALLY_ACROSS; v++) join_row_sums'
@@ -581,7 +581,7 @@ mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'cert
 mutation short-there $file 'certain &= there;' ';'
 mutation short-tail $file 'const int32_t is_there = first + k < length;' 'const int32_t is_there = first + k <= length;'
 mutation short-again $file 'uint32_t most = 0;' 'uint32_t most = 1;'
-mutation short-last-rows kernels/rows/short_rows.h 'return v * TALLY_BLOCK < rows->count ? rows->first + v * TALLY_BLOCK : -1;' 'return rows->first + v * TALLY_BLOCK;'
+mutation short-last-rows kernels/rows/short_rows.h 'return v * TALLY_THREADS < rows->count ? rows->first + v * TALLY_THREADS : -1;' 'return rows->first + v * TALLY_THREADS;'
 mutation stripes-place kernels/production/stripes.h 'lift_partial(x[m], y[m], first + m)' 'lift_partial(x[m], y[m], m)'
 mutation stripes-halves kernels/production/stripes.h 'combine_partial(columns.of[k], columns.of[k + half])' 'combine_partial(columns.of[k], columns.of[k + 1])'
 file=kernels/rows/rows_task.h
@@ -621,7 +621,7 @@ mutation spans-groups $file 'found = {from.segment - 1, from.end - begin, leaf, 
 mutation spans-begin-behind $file 'has_behind = to.place >= 0 && to.end > to.value;' 'has_behind = to.place >= 0 && to.end > to.value + 1;'
 mutation tile-reads-inside kernels/segments/open_tile.h 'o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&' 'o->values_come = TALLY_HAS_BULK && x_is_dense &&'
 file=kernels/production/partition.h
-mutation lengths-behind $file 'if (i + e == partition->count - 1)' 'if (i + e == partition->count)'
+mutation lengths-behind kernels/partition/lengths.h 'if (i + e == partition->count - 1)' 'if (i + e == partition->count)'
 mutation lengths-total $file 'is_bad = 1, before = work.partition.values;' 'before = work.partition.values;'
 
 group python "${isas%% *}" "pytest test_reduce.py test_segments.py" "pytest test_objects.py test_arrow.py"

@@ -39,18 +39,18 @@ BOXES = {
     "src/cuda": (340, 332, 130, 78, ["NVIDIA GPUs: driver", "and NVRTC, cache"]),
     "src/text": (340, 424, 130, 30, []),
     "src/simt": (490, 332, 130, 78, ["a simulated GPU", "in the driver's place"]),
-    "src/mpi": (680, 120, 110, 62, ["ranks:", "libtally-mpi"]),
+    "src/mpi": (680, 120, 96, 62, ["ranks:", "libtally-mpi"]),
     "src/simt/kernels": (680, 332, 240, 78, ["the kernels, compiled for it:", "libtally-simt.so"]),
     "gallery/host": (680, 226, 240, 62, ["runs the gallery, for the", "command and the tests"]),
-    "gallery/kernels": (810, 120, 110, 62, ["textbook kernels"]),
-    "kernels": (40, 478, 880, 76, []),
+    "gallery/kernels": (788, 120, 132, 62, ["textbook kernels"]),
+    "kernels": (40, 478, 880, 86, []),
 }
-KERNELS = [  # columns of the band beneath all: folders, and what they are
-    ("operators exact", "one file each"),
-    ("types accumulators device", "what all share"),
-    ("order sums exact_sums", "one tree; exact sums"),
-    ("shared segments exact_segments rows features merge", "shapes of the data"),
-    ("production", "GPU kernels"),
+KERNELS = [  # columns of the band beneath all: lines of folders, and what they are
+    (["operators", "exact", "user"], "one file each"),
+    (["types", "accumulators", "device"], "what all share"),
+    (["order", "sums exact_sums", "compensated"], "one tree; exact sums"),
+    (["partition shared", "segments exact_segments", "rows features merge"], "shapes of the data"),
+    (["production"], "GPU kernels"),
 ]
 
 
@@ -93,14 +93,14 @@ def drawing():
         for k, line in enumerate(words):
             out.append(f'<text x="{x + w / 2}" y="{y + 40 + 16 * k}" font-size="12" text-anchor="middle">{line}</text>')
     x, y, w, _, _ = BOXES["kernels"]
-    for k, (folders, words) in enumerate(KERNELS):
-        at, names = x + (k + 0.5) * w / len(KERNELS), [folder + "/" for folder in folders.split()]
-        half = (len(names) + 1) // 2
-        for line, some in enumerate((names[:half], names[half:])):
+    for k, (lines, words) in enumerate(KERNELS):
+        at = x + (k + 0.5) * w / len(KERNELS)
+        for line, folders in enumerate(lines):
+            names = " ".join(f"{folder}/" for folder in folders.split())
             out.append(
-                f'<text x="{at}" y="{y + 38 + 14 * line}" font-size="12" text-anchor="middle">{" ".join(some)}</text>'
+                f'<text x="{at}" y="{y + 40 + 13 * line}" font-size="12" text-anchor="middle">{names}</text>'
             )
-        out.append(f'<text x="{at}" y="{y + 69}" font-size="12" text-anchor="middle" fill="#555">{words}</text>')
+        out.append(f'<text x="{at}" y="{y + 80}" font-size="12" text-anchor="middle" fill="#555">{words}</text>')
     for part, to in sorted(edges()):
         (x1, y1), (x2, y2) = lowest(part, to)
         out.append(
@@ -124,7 +124,7 @@ def wrong():
         if not (ROOT / part).is_dir():
             yield f"there is no {part}/"
     folders = {folder.name for folder in (ROOT / "kernels").iterdir() if folder.is_dir()}
-    if folders != {folder for column, _ in KERNELS for folder in column.split()}:
+    if folders != {folder for lines, _ in KERNELS for line in lines for folder in line.split()}:
         yield f"the folders of kernels/ are {', '.join(sorted(folders))}"
     band = {part for part, may in MAY_INCLUDE.items() if "kernels" in may and part != "kernels"}
     if band != {part for part in MAY_INCLUDE if part.split("/")[0] in ("src", "gallery")} - {

@@ -4,7 +4,7 @@
 /* Kernels
  *   TALLY_ENTRY(name, type, blocks)    begins a kernel: its one parameter is `const type work` (device/work.h).
  *                                      Registers are limited so that a multiprocessor holds `blocks` blocks of
- *                                      TALLY_BLOCK threads, less TALLY_FEWER: while registers spill, the host
+ *                                      TALLY_THREADS threads, less TALLY_FEWER: while registers spill, the host
  *                                      compiles again with one block fewer
  *   TALLY_ENTRY_OF(threads, name, type, blocks)   the same for blocks of another size
  *   TALLY_SHARED(type, name)           a pointer `name` to one `type` in shared memory, at a multiple of 16;
@@ -108,8 +108,6 @@
 #define TALLY_UNROLL_BY(count)
 #define TALLY_ROLL
 #endif
-
-enum { TALLY_WARP = 32 };
 
 typedef struct tally_quad {
     uint32_t w[4];
@@ -352,6 +350,6 @@ TALLY_FN void tally_store_fresh(uint64_t *p, uint64_t v) {
 #include "simt/device.h"
 #endif
 
-#define TALLY_ENTRY(name, type, blocks) TALLY_ENTRY_OF(TALLY_BLOCK, name, type, blocks)
+#define TALLY_ENTRY(name, type, blocks) TALLY_ENTRY_OF(TALLY_THREADS, name, type, blocks)
 
 #endif

@@ -6,6 +6,10 @@
 #include "device/dialect.h"
 #include "features/groups.h"
 
+/* The threads of a warp; the warps and the threads of a block, but of segments, flat.h and merges. */
+enum { TALLY_WARP = 32, TALLY_WARPS = 8 };
+#define TALLY_THREADS (TALLY_WARPS * TALLY_WARP)
+
 enum { TALLY_LOG_FAN = 6, TALLY_FAN = 1 << TALLY_LOG_FAN }; /* nodes that one warp combines: two for each lane */
 /* How many places a level of the tree has for nodes or counters, from the number on the level below; and how many all
  * levels have together (order/nodes.h). */
@@ -16,7 +20,7 @@ TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
     return all;
 }
 
-enum { TALLY_EXPANSION_NODE_BYTES = 96 }; /* a node of exact_sums/expansions.h, at most */
+enum { TALLY_EXPANSION_NODE_BYTES = 96 }; /* a node of compensated/expansions.h, at most */
 /* The scratch memory of exact sums, in bytes: a node, mailboxes of the blocks of a small array, and two keys for each
  * block of a large one. */
 enum {
@@ -79,7 +83,7 @@ enum {
 /* Tiles of production/flat.h: the most bytes of a tile's values and ends, bytes of positions from one diagonal to the
  * next, and what an end counts for. */
 enum { TALLY_FLAT_TILE_MOST = 14336, TALLY_FLAT_TILE_BYTES = TALLY_FLAT_TILE_MOST - 1152, TALLY_FLAT_END_BYTES = 16 };
-/* Where a tile of segments begins (segments/partition.h): its first own segment and the first value that it reads. The
+/* Where a tile of segments begins (partition/partition.h): its first own segment and the first value that it reads. The
  * segment before may cross the boundary: `end` is its end, `leaf` the number of its leaf that begins at the boundary,
  * and `place` where its nodes are (order/nodes.h); -1 where the offsets are bad. */
 typedef struct tally_boundary {
@@ -238,7 +242,7 @@ typedef struct tally_features_work {
     tally_group_work group;
 } tally_features_work;
 
-/* Nodes of segments (segments/node_parts.h): production/part_nodes.h, exact_part_nodes.h. */
+/* Nodes of segments (partition/node_parts.h): production/part_nodes.h, exact_part_nodes.h. */
 typedef struct tally_part_nodes_work {
     const char *x, *y;
     int64_t x_stride, y_stride;

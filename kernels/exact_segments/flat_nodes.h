@@ -7,8 +7,8 @@
 #ifndef TALLY_FLAT_NODES_H
 #define TALLY_FLAT_NODES_H
 
-#include "segments/partition.h"
-#include "exact_sums/pair_results.h"
+#include "partition/partition.h"
+#include "compensated/pair_results.h"
 #include "exact_sums/specials.h"
 
 #define TALLY_FLAT_GROUP 256

@@ -1,7 +1,7 @@
 /* How leaves of segments of vectors are shared out to teams of threads (merge path: Merrill and Garland, "Merge-based
  * parallel sparse matrix-vector multiplication", 2016). A position counts the vectors and the segments before it, so
  * vectors and empty segments are shared alike. A leaf belongs to the tile of positions in which it begins. Needs
- * segments/partition.h, and TALLY_OFFSETS_ANYWHERE: 1 if offsets need not lie at multiples of their size. */
+ * partition/partition.h, and TALLY_OFFSETS_ANYWHERE: 1 if offsets need not lie at multiples of their size. */
 #ifndef TALLY_FEATURE_TILES_H
 #define TALLY_FEATURE_TILES_H
 
@@ -9,7 +9,7 @@
 #error "define what the first comment lists"
 #endif
 
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "features/groups.h"
 
 /* Offset s. */

@@ -9,8 +9,6 @@
 
 #ifndef TALLY_LEAF_SHARED_H
 #define TALLY_LEAF_SHARED_H
-enum { TALLY_WARPS = 8, TALLY_BLOCK_THREADS = TALLY_WARPS * TALLY_WARP };
-#define TALLY_BLOCK 256
 #define TALLY_DEVICE_STRIPES 8
 #define TALLY_STRIPE_BYTES 512
 #define TALLY_DEVICE_SMALL 64 /* a leaf of at most 64 values has few columns: */

@@ -9,7 +9,7 @@
 #include "order/pairs.h"
 
 #if TALLY_IS_USER
-#include "order/user_leaf.h"
+#include "user/leaf.h"
 #else
 #define TALLY_IN_REGISTERS 1
 #define TALLY_STAGE tally_stage

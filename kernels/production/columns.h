@@ -32,6 +32,7 @@ enum {
 #define TALLY_ACROSS results_across
 
 #include "rows/batch.h"
+#include "rows/node_trees.h"
 
 #if TALLY_HAS_INDEX
 #include "rows/found.h"
@@ -68,11 +69,11 @@ typedef union warp_columns_t {
  * subs. */
 typedef struct shared_columns_t {
     union {
-        warp_columns_t of[TALLY_BLOCK / TALLY_WARP];
-        node_t gathered[TALLY_BLOCK]; /* by a thread, of the chunks of a panel */
+        warp_columns_t of[TALLY_THREADS / TALLY_WARP];
+        node_t gathered[TALLY_THREADS]; /* by a thread, of the chunks of a panel */
     };
-    int32_t is_last[TALLY_BLOCK / TALLY_LEAST_SUBS]; /* a panel's chunk is the last of its group to arrive */
-    nodes_t digits[TALLY_BLOCK / TALLY_LEAST_SUBS][TALLY_DIGITS];
+    int32_t is_last[TALLY_THREADS / TALLY_LEAST_SUBS]; /* a panel's chunk is the last of its group to arrive */
+    nodes_t digits[TALLY_THREADS / TALLY_LEAST_SUBS][TALLY_DIGITS];
 } shared_columns_t;
 
 /* The thread of sub `sub` that has value `place` of the panel's row. */
@@ -201,42 +202,6 @@ TALLY_FN void put_results(const tally_rows_work *work, const panel_t *panel, con
 
 /* ---- the tree over the chunks of a panel ---- */
 
-/* How many nodes of a result are on their way to a thread at once. */
-enum { fetched = sizeof(node_t) <= 16 ? 8 : sizeof(node_t) <= 32 ? 4 : 2 };
-
-/* Up to `fetched` nodes, `pitch` nodes apart, as a tree. */
-TALLY_FN node_t fetch_tree(const char *nodes, int64_t at, int64_t pitch, int32_t members) {
-    node_t some[fetched];
-    TALLY_UNROLL
-    for (int32_t m = 0; m < fetched; m++) some[m] = m < members ? fetch_node(nodes, at + m * pitch) : nothing();
-    TALLY_UNROLL
-    for (int32_t step = 1; step < fetched; step *= 2) {
-        TALLY_UNROLL
-        for (int32_t m = 0; m + step < fetched; m += 2 * step)
-            if (m + step < members) some[m] = merge(some[m], some[m + step]);
-    }
-    return some[0];
-}
-/* The same of any number of them, up to TALLY_CHUNK_FAN. Its digits are not those of push and collect: one function for
- * both took registers from the columns of integer stats, which then had one block on a multiprocessor. */
-TALLY_FN node_t fetch_trees(const char *nodes, int64_t at, int64_t pitch, int32_t members) {
-    node_t digits[TALLY_LOG_CHUNK_FAN + 1], all = nothing();
-    int32_t count = 0, is_first = 1;
-    TALLY_ROLLED
-    for (int32_t m = 0; m < members; m += fetched, count++) {
-        int32_t bit = 0;
-        all = fetch_tree(nodes, at + m * pitch, pitch, members - m);
-        for (; count >> bit & 1; bit++) all = merge(digits[bit], all);
-        digits[bit] = all;
-    }
-    TALLY_ROLLED
-    for (int32_t bit = 0; count >> bit != 0; bit++) {
-        if (!(count >> bit & 1)) continue;
-        all = is_first ? digits[bit] : merge(digits[bit], all);
-        is_first = 0;
-    }
-    return all;
-}
 /* The panels of a block go up the tree over their chunks together, each as long as it is the last to arrive. At the
  * root it has its results written. All threads take part: each has a share of the nodes of one result. The threads of
  * sub 0 have the chunk's nodes in *mine. */
@@ -304,13 +269,13 @@ TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t
 
 /* ---- the kernel ---- */
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_COLUMNS_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, columns, tally_rows_work, TALLY_COLUMNS_RESIDENT) {
     TALLY_SHARED(shared_columns_t, shared);
     const panel_t panel = panel_of(&work, tally_thread());
     const int32_t log_columns = log_columns_of(&work), most = TALLY_DEVICE_STRIPES << log_columns;
     const int64_t leaves = (work.length + most - 1) / most, run = (int64_t)1 << work.run;
     nodes_t nodes,
-        *digits = shared->digits[(panel.slot * panel.across + panel.lane) % (TALLY_BLOCK / TALLY_LEAST_SUBS)];
+        *digits = shared->digits[(panel.slot * panel.across + panel.lane) % (TALLY_THREADS / TALLY_LEAST_SUBS)];
     held_t held = nothing_held();
     int32_t taken = 0;
     for (int64_t k = 0; k < run && k < leaves; k++) {

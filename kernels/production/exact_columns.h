@@ -19,11 +19,11 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "order/leaf.h"
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
-#include "exact_sums/pair_results.h"
+#include "compensated/pair_results.h"
 #include "exact_segments/flat_nodes.h"
 #include "rows/columns_task.h"
 #include "rows/block_sums.h"
@@ -80,7 +80,7 @@ TALLY_FN void share_notes(int32_t high, const level_sums_t *a, found_t found, sh
     }
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_columns, tally_columns_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_columns, tally_columns_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();

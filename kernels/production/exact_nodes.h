@@ -10,8 +10,6 @@
 
 #include "device/device.h"
 
-#define TALLY_BLOCK 256
-
 enum { node_words = sizeof(accumulator_t) / 8 };
 
 TALLY_FN void copy_words(void *to, const void *from) {
@@ -26,7 +24,7 @@ TALLY_FN void copy_sent(const tally_nodes_work *work, const char *from, accumula
     clear_accumulator(copy);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_nodes, tally_nodes_work, 1) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_nodes, tally_nodes_work, 1) {
     const int64_t step = (int64_t)tally_blocks() * tally_threads(),
                   me = (int64_t)tally_block() * tally_threads() + tally_thread();
     accumulator_t *const all = (accumulator_t *)(void *)work.copies + 2 * me, *const other = all + 1;

@@ -1,4 +1,4 @@
-/* Exact nodes of segments (segments/node_parts.h). A block has a segment or a piece of one, and adds it like its share
+/* Exact nodes of segments (partition/node_parts.h). A block has a segment or a piece of one, and adds it like its share
  * of a whole array (exact_sums/exact_block.h). The last block of a segment to arrive adds the nodes of the pieces. */
 #ifndef TALLY_FORM_EXACT_PART_NODES_H
 #define TALLY_FORM_EXACT_PART_NODES_H
@@ -9,7 +9,7 @@
 
 #include "device/arrival.h"
 #include "exact_sums/exact_block.h"
-#include "segments/node_parts.h"
+#include "partition/node_parts.h"
 
 /* Makes a node of `count` values of the block's words; by one thread. */
 TALLY_FN void block_to_node(shared_t *shared, int64_t count) {
@@ -61,7 +61,7 @@ TALLY_FN void put_words(int64_t *to, const shared_t *shared) {
     for (int32_t k = tally_thread(); k < node_words; k += tally_threads()) to[k] = words[k];
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_part_nodes, tally_part_nodes_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_part_nodes, tally_part_nodes_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     const int64_t inner = work.group.inner, step = (int64_t)TALLY_WARPS * TALLY_DEVICE_LEAF;
     for (int64_t q = tally_block(); q < work.count * work.pieces; q += tally_blocks()) {

@@ -15,11 +15,11 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "order/leaf.h"
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
-#include "exact_sums/pair_results.h"
+#include "compensated/pair_results.h"
 #include "exact_segments/flat_nodes.h"
 #include "rows/rows_task.h"
 #include "rows/block_sums.h"
@@ -130,7 +130,7 @@ TALLY_FN void take_piece(const work_t *work, const task_t *task, level_sums_t *s
     share_notes(task, sums, found, shared);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_rows, tally_exact_rows_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_rows, tally_exact_rows_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();

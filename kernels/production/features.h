@@ -5,9 +5,9 @@
  * its vectors. Neighbouring threads take neighbouring features, and no thread waits for another. Neighbouring threads
  * that cover all features, or a chunk of them, are a team; teams take tiles of leaves (features/feature_tiles.h). If a
  * segment has several leaves, each of them leaves a node in memory, and a second kernel combines these, TALLY_FAN at a
- * time. Where a few doubles do not decide an exact sum (exact_sums/expansions.h), its thread adds it up again in limbs,
- * if the sum is of one leaf and its type has few limbs. Otherwise it sets group.is_unsure, and all results are made
- * again another way. */
+ * time. Where a few doubles do not decide an exact sum (compensated/expansions.h), its thread adds it up again in
+ * limbs, if the sum is of one leaf and its type has few limbs. Otherwise it sets group.is_unsure, and all results are
+ * made again another way. */
 #ifndef TALLY_FORM_FEATURES_H
 #define TALLY_FORM_FEATURES_H
 
@@ -67,95 +67,9 @@ enum { features_across = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPU
 #define TALLY_FOLD_BITS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6) /* of a column */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 7)                                                     /* up to TALLY_FAN */
 
-/* ---- reading ---- */
-
-/* Values of neighbouring features of one vector, read together. */
-typedef struct features_t {
-    TALLY_T v[TALLY_ACROSS];
-} features_t __attribute__((aligned(TALLY_BYTES * TALLY_ACROSS)));
-
-/* One input as a thread reads it: the address of its first feature in vector 0 (or in a leaf's first vector), and the
- * bytes from one vector to the next and from one feature to the next. */
-typedef struct features_of {
-    const char *first;
-    uint32_t vector, apart;
-} features_of;
-
-/* What a thread reads: `mine` features from `feature` on. Values are aligned to their size. */
-typedef struct reader_t {
-    features_of x, y;
-    int64_t feature;
-    int32_t mine;
-    int32_t is_whole;      /* its features are side by side and aligned to their bytes together */
-    const uint32_t *order; /* the vector at each place of a leaf; NULL: consecutive vectors */
-} reader_t;
-
-TALLY_FN features_of features_from(const tally_source *from, int64_t inner, int64_t feature) {
-    features_of features = {from->values + feature * from->stride, (uint32_t)(inner * from->stride),
-                            (uint32_t)from->stride};
-    return features;
-}
-TALLY_FN reader_t open_reader(const tally_features_work *work, int64_t feature) {
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
-                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const int64_t inner = work->group.inner, left = inner - feature;
-    reader_t reader;
-    reader.feature = feature;
-    reader.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
-    reader.is_whole = x.is_packed && y.is_packed && inner % TALLY_ACROSS == 0;
-    reader.x = features_from(&x, inner, feature);
-    reader.y = TALLY_KERNEL_INPUTS == 1 ? reader.x : features_from(&y, inner, feature);
-    reader.order = 0;
-    return reader;
-}
-/* The reader for a leaf that begins at vector `first` of its segment. */
-TALLY_FN reader_t reader_of_leaf(const reader_t *all, const tally_group_work *group, const tally_leaf_at *at,
-                                 int64_t first) {
-    reader_t reader = *all;
-    if (group->order != 0)
-        reader.order = group->order + at->begin + first;
-    else {
-        const int64_t vector = (group->begins != 0 ? group->begins[at->segment] : at->begin) + first;
-        reader.x.first += vector * reader.x.vector;
-        reader.y.first += vector * reader.y.vector;
-    }
-    return reader;
-}
-
-/* Vectors that are in flight at once: first, first + apart, ... of the leaf's n, or in bit-reversed order. Beyond the
- * last vector the last one is read again: a load without a condition starts with the others. */
-typedef struct abreast_t {
-    features_t v[TALLY_ROWS_ABREAST];
-} abreast_t;
-TALLY_FN abreast_t read_abreast(const reader_t *reader, const features_of *from, int32_t first, int32_t apart,
-                                int32_t n, const int32_t count, const int32_t is_tree) {
-    uint32_t vectors[TALLY_ROWS_ABREAST];
-    abreast_t x;
-    TALLY_UNROLL
-    for (int32_t b = 0; b < count; b++) {
-        const int32_t k = first + tally_place_abreast(b, is_tree) * apart;
-        vectors[b] = (uint32_t)(k < n ? k : n - 1);
-    }
-    if (reader->order != 0) {
-        TALLY_UNROLL
-        for (int32_t b = 0; b < count; b++) vectors[b] = reader->order[vectors[b]];
-    }
-    TALLY_UNROLL
-    for (int32_t b = 0; b < count; b++) {
-        const char *at = from->first + (uint64_t)vectors[b] * from->vector;
-        if (TALLY_ACROSS == 1 || reader->is_whole)
-            x.v[b] = *(const features_t *)(const void *)at;
-        else {
-            TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_ACROSS; v++)
-                x.v[b].v[v] = *(const TALLY_T *)(const void *)(at + (uint32_t)(v < reader->mine ? v : 0) * from->apart);
-        }
-    }
-    return x;
-}
-
 /* ---- one leaf ---- */
 
+#include "features/reader.h"
 #include "order/first_pass.h"
 #include "features/fold_features.h"
 #if TALLY_PASSES == 2
@@ -249,7 +163,7 @@ TALLY_FN team_t team_of(const tally_features_work *work) {
     team_t team;
     team.block = block;
     team.chunk = tally_block() - block * work->group.chunks;
-    team.first = (int64_t)block * (TALLY_BLOCK >> log_across);
+    team.first = (int64_t)block * (TALLY_THREADS >> log_across);
     team.tile = team.first + (tally_thread() >> log_across);
     team.feature = ((int64_t)team.chunk * (TALLY_ACROSS << log_across)) + lane * TALLY_ACROSS;
     return team;
@@ -267,21 +181,21 @@ TALLY_FN void check_offsets(const tally_features_work *work, const team_t *team)
                   end = begin + work->group.share < all ? begin + work->group.share : all;
     int32_t is_bad = 0;
     if (team->chunk != 0) return;
-    for (int64_t s = begin + tally_thread(); s < end; s += TALLY_BLOCK) {
+    for (int64_t s = begin + tally_thread(); s < end; s += TALLY_THREADS) {
         int64_t from, to;
         is_bad |= !tally_find_places(&work->group, s, &from, &to);
     }
     if (is_bad) tally_or32(work->out.flags, TALLY_FLAG_BAD_SEGMENTS);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURES, tally_features_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, TALLY_FEATURES, tally_features_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_tile_t, shared);
     const tally_group_work *group = &work.group;
     const team_t team = team_of(&work);
     const int64_t leaf = (int64_t)1 << group->log_leaf;
     const reader_t all = open_reader(&work, team.feature);
-    tally_leaf_at at = tally_open_tile(group, group->log_leaf, team.tile, team.first, TALLY_BLOCK >> group->log_across,
-                                       shared->segments);
+    tally_leaf_at at = tally_open_tile(group, group->log_leaf, team.tile, team.first,
+                                       TALLY_THREADS >> group->log_across, shared->segments);
     check_offsets(&work, &team);
     for (; all.mine > 0 && tally_find_leaf(group, &at); tally_step_leaf(&at)) {
         const int64_t length = at.end - at.begin, behind = at.leaf << group->log_leaf, left = length - behind;
@@ -332,7 +246,7 @@ TALLY_FN node_t combine_leaves(const tally_group_work *group, const tally_leaf_a
     return collect(digits, members);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURE_NODES, tally_features_work, 1) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, TALLY_FEATURE_NODES, tally_features_work, 1) {
     TALLY_SHARED(shared_tile_t, shared);
     const tally_group_work *group = &work.group;
     if (tally_look32(group->has_nodes) == 0) return;
@@ -343,7 +257,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURE_NODES, tally_features_work, 1) {
                                                          : TALLY_ACROSS),
                   log_above = group->log_leaf + TALLY_LOG_FAN;
     tally_leaf_at at =
-        tally_open_tile(group, log_above, team.tile, team.first, TALLY_BLOCK >> group->log_across, shared->segments);
+        tally_open_tile(group, log_above, team.tile, team.first, TALLY_THREADS >> group->log_across, shared->segments);
     for (; mine > 0 && tally_find_leaf(group, &at); tally_step_leaf(&at)) {
         const int64_t length = at.end - at.begin, leaf = (int64_t)1 << group->log_leaf,
                       leaves = (length + leaf - 1) >> group->log_leaf, first = at.leaf << TALLY_LOG_FAN;

@@ -8,7 +8,6 @@
 #include TALLY_KERNEL_FILE
 #include "device/device.h"
 
-#define TALLY_BLOCK 256
 #include "accumulators/finalize.h"
 #include "accumulators/packed_nodes.h"
 #include "order/put_result.h"
@@ -24,7 +23,7 @@ TALLY_FN node_t take_sent(const tally_nodes_work *work, const char *from) {
     return nothing();
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, nodes, tally_nodes_work, 1) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, nodes, tally_nodes_work, 1) {
     const int64_t step = (int64_t)tally_blocks() * tally_threads();
     for (int64_t i = (int64_t)tally_block() * tally_threads() + tally_thread(); i < work.count; i += step) {
         node_t all = nothing();

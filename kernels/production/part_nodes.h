@@ -1,5 +1,5 @@
-/* Nodes of segments (segments/node_parts.h), in the form in which they travel, for operators whose order does not show.
- * A warp has a segment or a piece of one; production/nodes.h merges the nodes of pieces. */
+/* Nodes of segments (partition/node_parts.h), in the form in which they travel, for operators whose order does not
+ * show. A warp has a segment or a piece of one; production/nodes.h merges the nodes of pieces. */
 #ifndef TALLY_FORM_PART_NODES_H
 #define TALLY_FORM_PART_NODES_H
 
@@ -9,13 +9,13 @@
 
 #include "accumulators/packed_nodes.h"
 #include "order/leaf_node.h"
-#include "segments/node_parts.h"
+#include "partition/node_parts.h"
 
 typedef struct shared_t {
     TALLY_STAGE stage;
 } shared_t;
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, part_nodes, tally_part_nodes_work, 2) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, part_nodes, tally_part_nodes_work, 2) {
     TALLY_SHARED(shared_t, shared);
     const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS, inner = work.group.inner;
     for (int64_t q = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); q < work.count * work.pieces; q += step) {

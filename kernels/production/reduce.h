@@ -115,7 +115,7 @@ TALLY_FN node_t run_node(const tally_array_work *work, int64_t begin, int64_t le
         return pair_lanes(node, (int32_t)leaves);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, reduce, tally_array_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, reduce, tally_array_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     int64_t leaves = (work.count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF,
             runs = (leaves + (1 << work.run) - 1) >> work.run;

@@ -73,7 +73,7 @@ TALLY_FN void put_array_result(const tally_array_work *work, shared_t *shared) {
     }
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact, tally_array_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact, tally_array_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     state_t state = begin_state();
     clear_shared(shared);

@@ -51,7 +51,7 @@ TALLY_FN void take_row_tile(const tally_rows_work *work, shared_tile_t *shared) 
     if (tally_lane() == 0) put_result(&work->out, row, node);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, rows, tally_rows_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, rows, tally_rows_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_tile_t, shared);
     if (work.tiles > 0)
         take_row_tile(&work, shared);

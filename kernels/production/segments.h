@@ -1,7 +1,7 @@
 /* Segments of any lengths, by any operator. Each segment has the bits that it has when it is reduced alone
  * (docs/order.md). The method: docs/design/006-gpu-segments.md.
  *
- * production/partition.h has divided values and end markers into tiles (segments/partition.h). Blocks are persistent
+ * production/partition.h has divided values and end markers into tiles (partition/partition.h). Blocks are persistent
  * and take tile after tile. One warp, the producer, copies the next tile to shared memory while the consumer warps
  * reduce the current one (segments/own_segments.h; producers and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011).
  * Where a segment crosses a tile boundary, each tile leaves the nodes of the segment's leaves in memory. A second
@@ -126,7 +126,7 @@ TALLY_FN void close_groups(const tally_segments_work *work, int32_t is_there, gr
 
 /* Combines groups of leaves. A lane looks at a tile, and a warp combines the groups that begin in TALLY_SPAN_TILES
  * tiles. Where segments are short, few tiles have any. */
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, tally_segments_work, 1) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, TALLY_SPANS, tally_segments_work, 1) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();

@@ -17,7 +17,7 @@ enum { short_across = TALLY_SHORT_ACROSS_OF(TALLY_BYTES) };
      : TALLY_PASSES == 2 || TALLY_BYTES == 8 || TALLY_KERNEL_INPUTS == 2 ? 2 \
                                                                          : 4)
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, short, tally_rows_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, short, tally_rows_work, TALLY_RESIDENT) {
     const short_rows_t rows = short_rows_of(&work);
     if (rows.count <= 0) return;
     const stripes_t x = read_stripes(&rows.x, 0, rows.length),

@@ -10,7 +10,7 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "order/leaf.h"
 #include "exact_segments/thread_sums.h"
 #define TALLY_JOINED 0
@@ -26,8 +26,8 @@ typedef struct rows_t {
 /* The index of the thread's row v, which need not exist. Rows are whole (is_whole) where the values of the thread's
  * rows are neighbours and can be read at once, 16 bytes or less. */
 TALLY_FN int64_t row_of(int32_t is_whole, int32_t v) {
-    const int64_t first = (int64_t)tally_block() * TALLY_BLOCK * TALLY_ACROSS;
-    return first + (is_whole ? tally_thread() * TALLY_ACROSS + v : tally_thread() + v * TALLY_BLOCK);
+    const int64_t first = (int64_t)tally_block() * TALLY_THREADS * TALLY_ACROSS;
+    return first + (is_whole ? tally_thread() * TALLY_ACROSS + v : tally_thread() + v * TALLY_THREADS);
 }
 TALLY_FN int64_t first_of_row(const tally_segments_work *work, int64_t row) {
     if (work->inner == 1) return row * work->length;
@@ -175,7 +175,7 @@ TALLY_FN void put_rows(const tally_segments_work *work, row_sums_t *sums, int32_
     for (; unsure != 0; unsure &= unsure - 1) put_again(work, row_of(is_whole, __builtin_ffs((int32_t)unsure) - 1));
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_short, tally_segments_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_short, tally_segments_work, TALLY_RESIDENT) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();

@@ -27,14 +27,14 @@ TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_su
         mark_row(work, row);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_tile, tally_segments_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_tile, tally_segments_work, TALLY_RESIDENT) {
     TALLY_SHARED(row_tile_t, tile);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
     const int32_t length = (int32_t)work.length,
-                  log = tally_log_sharers(work.length * TALLY_BYTES * TALLY_KERNEL_INPUTS, TALLY_BLOCK);
-    const int64_t first = (int64_t)tally_block() * (TALLY_BLOCK >> log);
+                  log = tally_log_sharers(work.length * TALLY_BYTES * TALLY_KERNEL_INPUTS, TALLY_THREADS);
+    const int64_t first = (int64_t)tally_block() * (TALLY_THREADS >> log);
     const tile_part_t mine = take_rows(&work, tile, first, log);
     row_sums_t sums[TALLY_ACROSS];
     TALLY_UNROLL

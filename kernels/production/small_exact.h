@@ -1,5 +1,5 @@
 /* A small whole array by an operator of kernels/exact, in one short launch. The result is that of
- * production/reduce_exact.h. Threads, warps and blocks add in a few doubles (exact_sums/expansions.h), and the last
+ * production/reduce_exact.h. Threads, warps and blocks add in a few doubles (compensated/expansions.h), and the last
  * block to arrive adds those of all blocks. A block whose values its doubles cannot hold (hundreds of binades,
  * infinities) adds them as limbs to scratch memory. If there are such limbs, or if the doubles leave the result
  * uncertain, the last block rounds limbs. */
@@ -202,7 +202,7 @@ TALLY_FN int32_t meet_blocks(const tally_array_work *work, node_t *first, node_t
     return 1;
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, tally_array_work, 1) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_small, tally_array_work, 1) {
     TALLY_SHARED(shared_t, shared);
     const int64_t share = (int64_t)work.iterations * (TALLY_SMALL_ITERATION_BYTES / TALLY_BYTES),
                   at = tally_block() * share, left = work.count - at;

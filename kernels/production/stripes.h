@@ -84,7 +84,7 @@ TALLY_FN second_t fold_stripes2(row_seconds_t seconds) {
 }
 #endif
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, stripes, tally_rows_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, stripes, tally_rows_work, TALLY_RESIDENT) {
     const short_rows_t rows = short_rows_of(&work);
     const int32_t length = rows.length;
     row_columns_t columns[TALLY_ACROSS];

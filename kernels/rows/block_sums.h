@@ -23,7 +23,7 @@
 #include "exact_sums/digit_counts.h"
 #include "exact_segments/flat_nodes.h"
 
-/* A bit of `seen` beside the evidence of exact_sums/pair_results.h: the slot has a value. */
+/* A bit of `seen` beside the evidence of compensated/pair_results.h: the slot has a value. */
 enum { is_there = 1 << 16 };
 enum { slot_warps = TALLY_SLOT_WARPS(slots) }; /* the warps that have slots */
 /* Digit d of a column is digits[d * between_digits + column * between_columns]. The digits of the sum of products
@@ -36,8 +36,8 @@ typedef struct shared_t {
     TALLY_IF_KEYS(int64_t low[slots], high[slots];)
 } shared_t;
 TALLY_FN void clear_block(shared_t *shared) {
-    for (int32_t i = tally_thread(); i < digit_words; i += TALLY_BLOCK) shared->digits[i] = 0;
-    for (int32_t i = tally_thread(); i < slots; i += TALLY_BLOCK) {
+    for (int32_t i = tally_thread(); i < digit_words; i += TALLY_THREADS) shared->digits[i] = 0;
+    for (int32_t i = tally_thread(); i < slots; i += TALLY_THREADS) {
         shared->seen[i] = shared->absent[i] = 0;
         shared->first[0][i] = shared->first[1][i] = -(1 << 16); /* negated */
         shared->last[0][i] = shared->last[1][i] = -1;
@@ -135,7 +135,7 @@ TALLY_FN void scatter_count(int32_t *digits, int64_t d, int32_t offset) {
  * digits 2 i and 2 i + 1 of the slot's first column. */
 TALLY_FN void make_limbs(int32_t *digits, int32_t limbs, int32_t rows, int32_t copies, int32_t *first, int32_t *last) {
     TALLY_ROLLED
-    for (int32_t k = tally_thread(); k < limbs * rows; k += TALLY_BLOCK) {
+    for (int32_t k = tally_thread(); k < limbs * rows; k += TALLY_THREADS) {
         const int32_t i = k / rows, slot = k - i * rows;
         int32_t *const its = digits + 2 * i * between_digits + slot * copies * between_columns;
         int64_t limb = 0;

@@ -5,7 +5,7 @@
 #define TALLY_SCALES (TALLY_IS_F64 && TALLY_HAS_PRODUCTS)
 
 #include "order/leaf.h"
-#include "segments/row_begins.h"
+#include "partition/row_begins.h"
 #include "exact_sums/digit_counts.h"
 
 typedef tally_columns_work work_t;

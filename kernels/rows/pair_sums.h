@@ -10,8 +10,8 @@
 
 #include "device/work.h"
 #include "exact_segments/flat_nodes.h"
-#include "exact_sums/compensated_results.h"
-#include "segments/partition.h"
+#include "compensated/results.h"
+#include "partition/partition.h"
 #define TALLY_ACROSS TALLY_SHORT_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SPREAD)
 #include "rows/vector.h"
 

@@ -9,7 +9,7 @@
 #define TALLY_PANEL_H
 
 #include "rows/vector.h"
-#include "segments/row_begins.h"
+#include "partition/row_begins.h"
 
 /* One input, as this thread reads it: the address of its first value, and the bytes from one row to the next (row) and
  * from one of its results to the next (apart). */
@@ -58,7 +58,7 @@ TALLY_FN int32_t results_from(const panel_t *panel) {
 /* The panel of this thread. `thread` is tally_thread(), or tally_thread_again() where a panel made before is not worth
  * its registers. */
 TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
-    const uint32_t across = (uint32_t)work->across, threads = across << work->log_subs, slots = TALLY_BLOCK / threads,
+    const uint32_t across = (uint32_t)work->across, threads = across << work->log_subs, slots = TALLY_THREADS / threads,
                    slot = (uint32_t)thread / threads, here = (uint32_t)thread - slot * threads;
     const int32_t width = TALLY_ACROSS * work->across;
     const int64_t inner = work->inner << work->log_joined, panels = (inner + width - 1) / width,

@@ -13,8 +13,8 @@ typedef struct row_tile_t {
 TALLY_FN void copy_to_tile(char *to, const char *from, int32_t bytes) {
     const int32_t whole = bytes / 16 * 16;
     TALLY_ROLLED
-    for (int32_t at = tally_thread() * 16; at < whole; at += TALLY_BLOCK * 16) tally_copy16(to + at, from + at);
-    for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_BLOCK) to[at] = from[at];
+    for (int32_t at = tally_thread() * 16; at < whole; at += TALLY_THREADS * 16) tally_copy16(to + at, from + at);
+    for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_THREADS) to[at] = from[at];
 }
 /* The thread's part of its row: values part, part + 2^log, ... of the row's `length`, or none. */
 typedef struct tile_part_t {
@@ -24,7 +24,7 @@ typedef struct tile_part_t {
 
 /* Copies the block's rows, from row `first` on; at the end there may be fewer. */
 TALLY_FN tile_part_t take_rows(const tally_segments_work *work, row_tile_t *tile, int64_t first, int32_t log) {
-    const int32_t most = TALLY_BLOCK >> log, length = (int32_t)work->length, row = tally_thread() >> log,
+    const int32_t most = TALLY_THREADS >> log, length = (int32_t)work->length, row = tally_thread() >> log,
                   part = tally_thread() & ((1 << log) - 1);
     const int64_t left = work->partition.count - first;
     const int32_t rows = left < most ? (int32_t)left : most, bytes = rows * length * TALLY_BYTES;

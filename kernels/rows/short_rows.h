@@ -5,7 +5,7 @@
 #define TALLY_SHORT_ROWS_H
 
 #include "order/leaf.h"
-#include "segments/row_begins.h"
+#include "partition/row_begins.h"
 
 #ifndef TALLY_ACROSS
 #error "define TALLY_ACROSS, the rows that a thread takes"
@@ -31,7 +31,7 @@ typedef struct stripes_t {
 
 /* The number of the thread's row v; -1: it has no such row. */
 TALLY_FN int64_t short_row_of(const short_rows_t *rows, int32_t v) {
-    return v * TALLY_BLOCK < rows->count ? rows->first + v * TALLY_BLOCK : -1;
+    return v * TALLY_THREADS < rows->count ? rows->first + v * TALLY_THREADS : -1;
 }
 TALLY_FN short_input_t short_input_of(const tally_rows_work *work, const short_rows_t *rows, tally_source from) {
     short_input_t input;
@@ -47,7 +47,7 @@ TALLY_FN short_input_t short_input_of(const tally_rows_work *work, const short_r
 }
 TALLY_FN short_rows_t short_rows_of(const tally_rows_work *work) {
     short_rows_t rows;
-    rows.first = (int64_t)tally_block() * TALLY_BLOCK * TALLY_ACROSS + tally_thread();
+    rows.first = (int64_t)tally_block() * TALLY_THREADS * TALLY_ACROSS + tally_thread();
     rows.count = work->outer * work->inner - rows.first;
     rows.length = (int32_t)work->length;
     rows.x = short_input_of(work, &rows, tally_source_of(work->x, work->x_stride, TALLY_BYTES));

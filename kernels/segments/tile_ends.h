@@ -4,7 +4,7 @@
 #define TALLY_TILE_ENDS_H
 
 #include "segments/open_tile.h"
-#include "segments/segment_id_row.h"
+#include "partition/segment_id_row.h"
 
 TALLY_FN void copy_ends(const tally_segments_work *work, const opening_t *o, char *shared) {
     const tally_partition *partition = &work->partition;

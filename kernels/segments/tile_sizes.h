@@ -4,7 +4,7 @@
 
 #include "accumulators/operator.h"
 #include "order/leaf.h"
-#include "segments/partition.h"
+#include "partition/partition.h"
 
 enum {
     values_capacity = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),

@@ -12,7 +12,7 @@
 #include "shared/search.h"
 #include "shared/values.h"
 #if TALLY_IS_USER
-#include "order/user_fold.h"
+#include "user/fold.h"
 #endif
 
 #if !TALLY_HAS_INDEX

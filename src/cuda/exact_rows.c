@@ -53,8 +53,7 @@ static void shape_rows(const tally__call *c, tally_columns_work *work) {
     work->log_across = tally__log_above(work->panel / part);
 }
 static void divide_rows(const tally__call *c, tally_columns_work *work) {
-    const int64_t at_once = TALLY_TILE_WARPS * (32 >> work->log_across),
-                  busy = BLOCKS * (int64_t)c->gpu->multiprocessors;
+    const int64_t at_once = TALLY_WARPS * (32 >> work->log_across), busy = BLOCKS * (int64_t)c->gpu->multiprocessors;
     int64_t each = MOST_ROWS;
     if (tally__over(work->rows, at_once) > ALONE_ROWS)
         while (each > LEAST_ROWS && work->outer * work->panels * tally__over(work->rows, each * at_once) < busy)
@@ -101,7 +100,7 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
  * blocks busy, has at most `most` columns, and adds to a column no more values than it holds. */
 static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t parts, int64_t most, int64_t busy) {
     enum { COLUMN_VALUES = 1 << 13, LOG_LANES = 5 };
-    const int64_t at_once = 32 >> work->log_lanes, of_warps = at_once * TALLY_TILE_WARPS,
+    const int64_t at_once = 32 >> work->log_lanes, of_warps = at_once * TALLY_WARPS,
                   mean = work->rows * parts * 16 / busy,
                   bytes = mean < LEAST_BYTES ? LEAST_BYTES : tally__least(mean, MOST_BYTES);
     int64_t rows = tally__least(tally__over(bytes, parts * 16), tally__over(work->rows, busy));
@@ -117,11 +116,11 @@ static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t
 }
 /* Divides a chunk into nearly equal pieces, with the same number for each warp. */
 static void cut_chunk(tally_exact_rows_work *work, int64_t value_bytes) {
-    enum { ENOUGH = 4 * TALLY_TILE_WARPS }; /* pieces: with as many it does not matter that some warps have one more */
+    enum { ENOUGH = 4 * TALLY_WARPS }; /* pieces: with as many it does not matter that some warps have one more */
     const int64_t lanes = 1 << work->log_lanes, stripes = tally__over(work->chunk_parts, lanes),
                   groups = tally__over(work->rows_each, 32 / lanes);
     int64_t pieces = tally__over(stripes, SHARE * TALLY_EXACT_ROWS_SHARES(value_bytes));
-    while (groups * pieces % TALLY_TILE_WARPS != 0 && groups * pieces < ENOUGH && pieces * SHARE < stripes) pieces++;
+    while (groups * pieces % TALLY_WARPS != 0 && groups * pieces < ENOUGH && pieces * SHARE < stripes) pieces++;
     work->piece_parts = (int32_t)(tally__over(stripes, pieces) * lanes);
     work->pieces = (int32_t)tally__over(work->chunk_parts, work->piece_parts);
 }
@@ -135,7 +134,7 @@ static void cut_rows(const tally__call *c, tally_exact_rows_work *work) {
     const int64_t share = SHARE << work->log_lanes;
     share_rows(work, part, parts, most_rows(&sizes), busy);
     while (tally__over(work->rows, work->rows_each) * tally__over(parts, work->chunk_parts) < busy &&
-           work->chunk_parts > 4 * TALLY_TILE_WARPS * share)
+           work->chunk_parts > 4 * TALLY_WARPS * share)
         work->chunk_parts = tally__over(tally__over(work->chunk_parts, 2), share) * share;
     work->chunks = tally__over(parts, work->chunk_parts);
     cut_chunk(work, bytes);
@@ -164,8 +163,8 @@ static tally_segments_work numbers_of(const tally__call *c, const exact_launch *
 }
 static tally_status launch(const tally__call *c, const exact_launch *l) {
     const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
-                  finishing = l->sums->groups > 1 ? TALLY_TILE_WARPS : TALLY_FINISHED_OF(node_bytes), /* by a block */
-        clearing = tally__over(l->rows * l->sums->groups, TALLY_TILE_WARPS), most = 8 * c->gpu->multiprocessors;
+                  finishing = l->sums->groups > 1 ? TALLY_WARPS : TALLY_FINISHED_OF(node_bytes), /* by a block */
+        clearing = tally__over(l->rows * l->sums->groups, TALLY_WARPS), most = 8 * c->gpu->multiprocessors;
     const bool are_whole = l->sums->are_whole != 0;
     const tally_segments_work numbers = numbers_of(c, l);
     tally__loaded kernel, flat;

@@ -21,7 +21,7 @@ static const tally__geometry_set *const exact_sets[] = {
 #undef TALLY_ROW
 };
 
-/* A text's accumulator is as large as its definition says, and so is a node of it (accumulators/user.h). */
+/* A text's accumulator is as large as its definition says, and so is a node of it (user/operator.h). */
 static tally__geometry geometry_of_user(const tally__user_operator *user) {
     return (tally__geometry){.value_bytes = user->kernel.value_bytes,
                              .leaf = user->kernel.leaf,

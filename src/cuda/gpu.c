@@ -7,7 +7,7 @@
 
 #include "cuda/cache.h"
 #include "cuda/units.h"
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "pool.h"
 
 enum { MOST_DEVICES = 32, ENOUGH_SHARED = 160 << 10 /* for two blocks of two tile buffers */ };

@@ -12,7 +12,7 @@ typedef struct tally__gpu {
     const tally__driver *driver;
     int ordinal, sm, multiprocessors;
     int shared_bytes; /* of a block, at most */
-    int tile_buffers; /* of a block of segments, in shared memory (kernels/segments/partition.h) */
+    int tile_buffers; /* of a block of segments, in shared memory (kernels/partition/partition.h) */
     tally__cu_device device;
     tally__cu_context context;
 } tally__gpu;
@@ -38,8 +38,6 @@ typedef struct tally__scratch {
 /* The most bytes of `nodes` that reductions of a whole array of up to `count` values use. (whole.c) */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count);
 enum {
-    TALLY_THREADS = 256,
-    TALLY_TILE_WARPS = 8, /* warps of a block, as in kernels/order/leaf.h */
     TALLY_ARRIVALS = 1 << 16,
     TALLY_SUMS_BYTES = 1 << 16,
     TALLY_MOST_TILES = 1 << 18, /* TALLY_ARRIVALS counters are enough for their groups */

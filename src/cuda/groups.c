@@ -6,7 +6,7 @@
 #include "cuda/units.h"
 #include "cuda/features.h"
 #include "cuda/shape.h"
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "plan.h"
 
 typedef struct job {

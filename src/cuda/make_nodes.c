@@ -99,7 +99,7 @@ static tally_status copy_parts(const tally__call *call, const tally__parts *part
  * would leave multiprocessors idle. */
 static int32_t count_pieces(const tally__call *call, int64_t results, const tally__loaded *kernel) {
     enum { MOST = 64, LEAST_VALUES = 16 * 1024 }; /* pieces of a segment; values of a piece, on average */
-    const int64_t at_once = (int64_t)kernel->resident_blocks * (call->spec->exact ? 1 : TALLY_TILE_WARPS);
+    const int64_t at_once = (int64_t)kernel->resident_blocks * (call->spec->exact ? 1 : TALLY_WARPS);
     int64_t pieces = call->in.count / results / LEAST_VALUES;
     if (pieces > at_once / results) pieces = at_once / results;
     return pieces > MOST ? MOST : pieces > 1 ? (int32_t)pieces : 1;
@@ -155,7 +155,7 @@ static tally_status make_parts(tally__call *call, int64_t results, const tally_g
         TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &merging));
     if (least_long == INT64_MAX) work.pieces = count_pieces(call, results, &kernel);
     if (work.pieces > 1) TALLY_TRY(open_pieces(call, &work));
-    const int64_t nodes = results * work.pieces, blocks = call->spec->exact ? nodes : nodes / TALLY_TILE_WARPS + 1;
+    const int64_t nodes = results * work.pieces, blocks = call->spec->exact ? nodes : nodes / TALLY_WARPS + 1;
     TALLY_TRY(tally__call_launch_resident(call, &kernel, blocks, TALLY_START_BEHIND, &work));
     return work.pieces > 1 && !call->spec->exact ? merge_pieces(call, &merging, &work, to) : TALLY_OK;
 }

@@ -68,11 +68,10 @@ static bool are_stripes(const tally__call *call, const tally_segments *segments)
 static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
     const int64_t units = call->gpu->multiprocessors;
     /* Long runs take fewer atomic operations, short ones share the work more evenly. */
-    while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units &&
-           leaves >> p->work.run > TALLY_TILE_WARPS)
+    while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units && leaves >> p->work.run > TALLY_WARPS)
         p->work.run++;
     do {
-        p->work.tiles = tally__over(leaves, (int64_t)TALLY_TILE_WARPS << p->work.run);
+        p->work.tiles = tally__over(leaves, (int64_t)TALLY_WARPS << p->work.run);
         count_tree(p->work.tiles, FAN, &p->work.row_nodes, &p->work.row_groups);
     } while (p->work.row_groups > TALLY_ARRIVALS && p->work.run++ < 5);
 }
@@ -82,7 +81,7 @@ static tally_status plan_long(const tally__call *call, plan *p) {
                   units = call->gpu->multiprocessors;
     if (leaves <= 32 && p->work.outer >= 16 * units) { /* each row is a warp's */
         p->outer = p->work.outer;
-        p->blocks = tally__over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
+        p->blocks = tally__over(p->outer, (int64_t)TALLY_WARPS << p->work.run);
         return TALLY_OK;
     }
     divide_row(call, p, leaves);

@@ -8,7 +8,7 @@
 #include "cuda/exact_rows.h"
 #include "cuda/groups.h"
 #include "cuda/shape.h"
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "plan.h"
 
 /* A call with its partition, and the parameters of its kernels. */
@@ -247,7 +247,7 @@ tally_status tally__offsets_of_ids(const tally__call *c, const tally_offsets_wor
     const int64_t blocks = segment_id_blocks(work->partition.values, work->partition.count);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_PARTITION, &kernels));
-    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_partition_shares, tally__over(blocks + 1, TALLY_TILE_WARPS),
+    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_partition_shares, tally__over(blocks + 1, TALLY_WARPS),
                                  TALLY_START_BEHIND, work));
     return tally__call_launch(c, &kernels, TALLY_ENTRY_partition_segment_ids, blocks, TALLY_START_BEHIND, work);
 }
@@ -293,7 +293,7 @@ static tally_status reduce_exactly(const job *j) {
     const tally__call *c = j->call;
     const tally_segments_work *work = &j->again;
     const int64_t tiles = work->partition.tiles, most_clearing = 4 * c->gpu->multiprocessors,
-                  clearing = tally__over(tiles, 8 * TALLY_TILE_WARPS),
+                  clearing = tally__over(tiles, 8 * TALLY_WARPS),
                   most = (marks_segments(j) ? 2 : 4) * WHOLE_BLOCKS * c->gpu->multiprocessors;
     const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
                   finishing = TALLY_FINISHED_OF(node_bytes); /* by a block */
@@ -337,7 +337,7 @@ static tally_status reduce(const job *j) {
     TALLY_TRY(tally__call_launch_resident(c, &kernels, partition->tiles,
                                           plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
     TALLY_TRY(tally__call_launch(c, &kernels, c->spec->exact ? TALLY_ENTRY_expansion_spans : TALLY_ENTRY_spans,
-                                 tally__over(partition->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY,
+                                 tally__over(partition->tiles, TALLY_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY,
                                  &j->work));
     if (!c->spec->exact) return TALLY_OK;
     TALLY_TRY(prepare_again(j));

@@ -9,7 +9,7 @@
 #include "cuda/gpu.h"
 #include "gpu_merge.h"
 #include "kernel_list.h"
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "device/work.h"
 #include "merge/merge.h"
 
@@ -123,7 +123,7 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
     begin_unit(unit, ORDERED, form);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
-             "#define TALLY_KERNEL_FILE \"accumulators/user.h\"\n#define TALLY_KERNEL_ORDER %d\n"
+             "#define TALLY_KERNEL_FILE \"user/operator.h\"\n#define TALLY_KERNEL_ORDER %d\n"
              "#define TALLY_KERNEL_INPUTS 1\n"
              "#define TALLY_USER_TEXT \"user.h\"\n#define TALLY_USER_ACC %d\n#define TALLY_USER_RESULT %d\n#define "
              "TALLY_USER_KEEPS_ORDER %d\n"

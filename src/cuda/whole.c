@@ -12,15 +12,15 @@ static void shape_ordered(const tally__call *c, int64_t count, tally_array_work 
     work->run = 0;
     /* Long runs take fewer atomic operations, short ones share the work more evenly (measured: docs/design/005). */
     while (work->run < 3 && leaves >> work->run > 16 * (int64_t)c->gpu->multiprocessors) work->run++;
-    while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
-    *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
+    while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_WARPS) work->run++;
+    *blocks = (leaves + ((int64_t)TALLY_WARPS << work->run) - 1) / ((int64_t)TALLY_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
     for (int64_t level = *blocks; level > 1; level = tally__over(level, TALLY_FAN)) nodes += level;
     *node_bytes = (size_t)nodes * MAILBOX * tally__geometry_of(c->spec).node_size;
 }
 /* An upper bound for any GPU: it assumes the shortest runs, up to the most tiles that there may be. */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
-    int64_t leaves = count / tally__geometry_of(spec).leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
+    int64_t leaves = count / tally__geometry_of(spec).leaf + 1, tiles = leaves / TALLY_WARPS + 1, nodes = 0;
     if (spec->exact) return 0;
     if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
     for (int64_t level = tiles; level > 1; level = tally__over(level, TALLY_FAN)) nodes += level;
@@ -28,7 +28,7 @@ size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
 }
 static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
     int64_t leaves = (count + tally__geometry_of(c->spec).leaf - 1) / tally__geometry_of(c->spec).leaf;
-    *blocks = tally__over(leaves, TALLY_TILE_WARPS);
+    *blocks = tally__over(leaves, TALLY_WARPS);
     if (*blocks > loaded->resident_blocks) *blocks = loaded->resident_blocks;
     if (*blocks > TALLY_MOST_BLOCKS) *blocks = TALLY_MOST_BLOCKS;
     if (*blocks == 0) *blocks = 1;

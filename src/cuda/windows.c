@@ -4,7 +4,7 @@
 #include "cuda/segments.h"
 #include "cuda/shape.h"
 #include "cuda/units.h"
-#include "segments/partition.h"
+#include "partition/partition.h"
 
 typedef struct job {
     const tally__call *call;

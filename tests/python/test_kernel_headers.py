@@ -20,7 +20,7 @@ USER = '#define TALLY_USER_TEXT "affine.h"\n#define TALLY_USER_ACC 8\n#define TA
        "#define TALLY_USER_KEEPS_ORDER 1\n#define TALLY_STRUCT_BYTES 8\n"
 PREFACES = [preface("operators/var.h", "f32", 2), preface("exact/sum.h", "f32", more="#define TALLY_EXPANSIONS 1\n"),
             preface("exact/stats.h", "f64"), preface("operators/argmin.h", "i32"),
-            preface("accumulators/user.h", "structure", 2, USER), ""]
+            preface("user/operator.h", "structure", 2, USER), ""]
 
 
 def first_error(header, before):

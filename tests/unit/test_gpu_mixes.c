@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "float_ranges.h"
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "segment_problems.h"
 
 enum { VALUES = 6, OTHERS = 7 };            /* further scratch memory */

@@ -8,7 +8,7 @@
 #include "bad_segmentations.h"
 #include "cuda/units.h"
 #include "float_ranges.h"
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "segment_problems.h"
 
 /* Leaves other offsets in scratch memory than the next call is to make there. */

@@ -22,7 +22,7 @@ static tally__unit unit_of(const char *op, const char *type) {
     tally__unit unit = {.text = "types/type_numbers.h", .type = TALLY_F32};
     snprintf(unit.entry, sizeof unit.entry, "test_%s_%s", op, type);
     snprintf(unit.preface, sizeof unit.preface,
-             "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_BLOCK 256\n#define TALLY_KERNEL_FILE "
+             "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL_FILE "
              "\"operators/%s.h\"\n"
              "#include \"types/types.h\"\n#include TALLY_KERNEL_FILE\n#include \"device/device.h\"\n"
              "TALLY_ENTRY(%s, tally_array_work, 1) {\n    const node_t *a = (const node_t *)work.nodes;\n"

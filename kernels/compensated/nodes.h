@@ -7,10 +7,10 @@
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "exact_sums/compensated_results.h"
-#include "exact_sums/ranged.h"
+#include "compensated/results.h"
+#include "compensated/ranged.h"
 #if TALLY_IS_PLAIN
-#include "exact_sums/width.h"
+#include "compensated/width.h"
 #endif
 
 /* ---- columns and nodes ---- */

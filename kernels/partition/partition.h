@@ -15,7 +15,7 @@
 #include "device/device.h"
 #include "device/idle.h"
 #include "device/lanes.h"
-#include "segments/row_begins.h"
+#include "partition/row_begins.h"
 #include "device/wrapping.h"
 
 enum {

@@ -4,7 +4,7 @@
 #ifndef TALLY_SEGMENT_ID_ROW_H
 #define TALLY_SEGMENT_ID_ROW_H
 
-#include "segments/partition.h"
+#include "partition/partition.h"
 
 enum { TALLY_SEGMENT_IDS_EACH = 4, TALLY_SEGMENT_IDS_ROW = TALLY_SEGMENT_IDS_EACH * TALLY_WARP };
 /* A lane's segment ids, and the one before them. */

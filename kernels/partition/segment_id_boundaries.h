@@ -1,10 +1,10 @@
 /* The boundaries of tiles that read segment ids, not offsets (segments/tile_ends.h). Where a segment begins and ends is
- * searched for in the segment ids. The position of a value (segments/partition.h) is the bytes of all values and
+ * searched for in the segment ids. The position of a value (partition/partition.h) is the bytes of all values and
  * segment ids before it, plus an end marker for each segment before its own. A part of production/partition.h. */
 #ifndef TALLY_SEGMENT_ID_BOUNDARIES_H
 #define TALLY_SEGMENT_ID_BOUNDARIES_H
 
-#include "segments/partition.h"
+#include "partition/partition.h"
 
 /* The position of segment s that begins at value i; and of value i of segment s. */
 TALLY_FN int64_t tally_segment_id_position(const tally_partition *partition, int64_t i, int64_t s) {

@@ -7,7 +7,7 @@
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "segments/partition.h"
+#include "partition/partition.h"
 #include "sums/expansion.h"
 #include "sums/parts.h"
 #include "sums/plan.h"

@@ -5,7 +5,7 @@
 #ifndef TALLY_USER_LEAF_H
 #define TALLY_USER_LEAF_H
 
-#include "order/user_fold.h"
+#include "user/fold.h"
 
 /* Whether whole leaves of packed values stay in registers. (256 bytes of columns take 64 registers.) */
 #define TALLY_IN_REGISTERS \

@@ -1,5 +1,5 @@
 /* Sums of 2-byte floats in one double each, and the range of their terms, which tells whether all additions were exact:
- * so most are, for terms have few bits. Others are added up again in two doubles (exact_sums/compensated_nodes.h). */
+ * so most are, for terms have few bits. Others are added up again in two doubles (compensated/nodes.h). */
 #ifndef TALLY_RANGED_H
 #define TALLY_RANGED_H
 

@@ -5,7 +5,7 @@
 #ifndef TALLY_COMPENSATED_RESULTS_H
 #define TALLY_COMPENSATED_RESULTS_H
 
-#include "exact_sums/pair_results.h"
+#include "compensated/pair_results.h"
 #include "sums/compensated.h"
 
 enum {
