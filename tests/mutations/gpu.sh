@@ -1,0 +1,163 @@
+# shellcheck shell=bash
+# Mutations of the kernels of the GPU, on the simulator, for tests/mutations.sh, which has the
+# functions `group` and `mutation`.
+group rows "${isas%% *}" "test_gpu_rows --quick" test_gpu_rows test_gpu_extremes
+file=kernels/rows/batch.h
+mutation batch-joined $file \
+    'return (row << panel->log_joined) + row_in_panel(panel, v);' \
+    'return row + row_in_panel(panel, v);'
+mutation batch-ends $file \
+    '(n - row_in_panel(panel, v) + (1 << panel->log_joined) - 1) >> panel->log_joined;' \
+    '(n + (1 << panel->log_joined) - 1) >> panel->log_joined;'
+mutation batch-apart $file '(v < panel->mine ? v * apart : 0)' '(v < panel->mine ? v * TALLY_BYTES + 0 * apart : 0)'
+mutation batch-behind $file \
+    'if (is_full || batch->row + (b + 1) * batch->apart < leaf->ends[0]) at += step;' \
+    'at += step;'
+mutation batch-full $file \
+    '(batch_vectors - 1) * apart < leaf->ends[TALLY_ACROSS - 1];' \
+    '(batch_vectors - 1) * apart < leaf->ends[0];'
+mutation batch-cut $file '(!batch.is_full && is_cut(panel, leaf, &batch))' '0'
+mutation batch-second-input $file \
+    'read_vectors(panel, leaf, &panel->y, batch' \
+    'read_vectors(panel, leaf, &panel->x, batch'
+file=kernels/rows/fold_leaf.h
+mutation group-bits $file \
+    '(int32_t)tally_reverse((uint32_t)(number * count), leaf->log_all)' \
+    '(number * count % (1 << leaf->log_all))'
+mutation group-halves $file '(&columns[c], &columns[c + half]);' '(&columns[c], &columns[c + 1]);'
+mutation group-stripes $file '(&columns[b % group_columns], &lifted[b]);' '(&columns[0], &lifted[b]);'
+mutation group-few $file 'TALLY_NAME(fold_group)(columns, are_few);' 'TALLY_NAME(fold_group)(columns, 0);'
+mutation found-ties kernels/rows/found.h 'a.best.key == found.best.key ? a.where : identity2()' 'a.where'
+mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 0) return -1;' ') return -1;'
+mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
+file=kernels/production/columns.h
+mutation columns-members $file 'left < each ? left : each);' 'left < each ? left : each - (chunk > 0));'
+mutation columns-digits kernels/rows/node_trees.h \
+    'bit++) all = merge(digits[bit], all);' \
+    'bit++) all = merge(all, all);'
+mutation columns-shares $file 'merge(node, shared->gathered[tally_thread() + step * width])' 'merge(node, node)'
+mutation columns-places kernels/rows/panel.h '(panel->reads == TALLY_READS_WHOLE ? TALLY_ACROSS : 1)' 'TALLY_ACROSS'
+file=kernels/compensated/nodes.h
+mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
+mutation decided-opposite $file 'else if (tally_is_finite(first) || first != first)' 'else if (tally_is_finite(first))'
+mutation few-magnitudes $file 'second = (TALLY_PLAIN)term_of(x[1]);' 'second = (TALLY_PLAIN)value_of(x[1]);'
+mutation quotient-minus-zero kernels/compensated/results.h 'return rest != 0 ? q + rest : q;' 'return q + rest;'
+mutation values-wrap kernels/shared/parts.h 'i = i + 1 == n ? 0 : i + 1;' 'i = i + 1 == n ? 1 : i + 1;'
+mutation compensated-small $file 'return TALLY_HAS_PRODUCTS && (a->marks & lost_digits) != 0;' 'return 0;'
+mutation compensated-few-mean $file '!tally_is_finite(sum) ? a * 0.5 + b * 0.5' '!tally_is_finite(sum) ? sum * 0.5'
+mutation compensated-plain-lost $file 'node->sum.lost != 0 || ' ''
+mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + node->sum.rest' 'first + node->sum.rest'
+file=kernels/compensated/ranged.h
+mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last + log2_n <= 93'
+file=kernels/exact_sums/specials.h
+mutation specials-seen $file 'if (!is_absent && is_there) tally_or32' 'if (!is_absent && is_there && v > 0) tally_or32'
+mutation nans-noted $file \
+    'if (size_of(most, v) > TALLY_SIZE_INFINITY) tally_or32' \
+    'if (size_of(most, v) > TALLY_SIZE_INFINITY && v > 0) tally_or32'
+mutation nans-infinities $file 'is_infinite |= size_of(most, v) == TALLY_SIZE_INFINITY;' ';'
+mutation nans-infinities-alone $file 'if (tally_any(is_infinite)) return 0; if (of_x' 'if (of_x'
+mutation nans-halves $file '* 0x10001) & 0x80008000;' '* 0x10001) & 0x8000;'
+file=kernels/compensated/results.h
+mutation interval-ends $file 'low == high &&' '(low == high || 1) &&'
+mutation interval-minus-zero $file 'rest == 0 && slack == 0 ? interval_around(q, 0) : a' 'a'
+mutation interval-zero-rest $file 'of.sum == 0 && of.rest == 0 && is_exact' 'of.sum == 0 && is_exact'
+mutation short-sum-error $file \
+    'const int32_t is_exact = s->sum.lost == 0 || s->terms <= 2;' \
+    'const int32_t is_exact = 1;'
+mutation short-product-error $file \
+    'const int32_t are_exact = s->products.lost == 0 || (s->terms <= 2 && !TALLY_IS_F64);' \
+    'const int32_t are_exact = 1;'
+file=kernels/rows/pair_sums.h
+mutation short-special $file 'return most >= TALLY_SIZE_INFINITY;' 'return most > TALLY_SIZE_INFINITY;'
+mutation short-small $file \
+    'a->is_small |= tally_high_word(product) < least' \
+    'a->is_small |= tally_high_word(product) < 0 * least'
+mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
+mutation exact-rows-scaled kernels/rows/level_sums.h \
+    'its_most < (int64_t)TALLY_SIZE_INFINITY ?' \
+    '(int32_t)its_most < (int32_t)TALLY_SIZE_INFINITY ?'
+file=kernels/rows/row_tile.h
+mutation tile-rest $file \
+    'for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_THREADS)' \
+    'for (int32_t at = bytes; at < bytes; at += TALLY_THREADS)'
+mutation tile-there $file 'is_there = i < mine->count' 'is_there = i <= mine->count'
+mutation tile-batches $file 'first = first + batch >= batches * batch ? 0' 'first = first + batch > batches * batch ? 0'
+mutation tile-joined $file \
+    'for (int32_t v = 1; v < TALLY_ACROSS; v++) join_row_sums' \
+    'for (int32_t v = 1; v + 1 < TALLY_ACROSS; v++) join_row_sums'
+mutation tile-small kernels/rows/pair_sums.h 'a->is_small |= b->is_small;' ';'
+file=kernels/production/short_exact.h
+mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
+mutation short-there $file 'certain &= there;' ';'
+mutation short-tail $file 'const int32_t is_there = first + k < length;' 'const int32_t is_there = first + k <= length;'
+mutation short-again $file 'uint32_t most = 0;' 'uint32_t most = 1;'
+mutation short-last-rows kernels/rows/short_rows.h \
+    'return v * TALLY_THREADS < rows->count ? rows->first + v * TALLY_THREADS : -1;' \
+    'return rows->first + v * TALLY_THREADS;'
+mutation stripes-place kernels/production/stripes.h 'lift_partial(x[m], y[m], first + m)' 'lift_partial(x[m], y[m], m)'
+mutation stripes-halves kernels/production/stripes.h \
+    'combine_partial(columns.of[k], columns.of[k + half])' \
+    'combine_partial(columns.of[k], columns.of[k + 1])'
+file=kernels/rows/rows_task.h
+mutation exact-row-before $file 'within.from = part == 0 ? task->before : 0;' 'within.from = 0;'
+mutation exact-row-last $file '|| part == task->parts - 1)' ')'
+mutation exact-row-edge $file \
+    '(row == work->rows - 1 && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&' \
+    '(row == work->rows && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&'
+file=kernels/rows/columns_task.h
+mutation exact-columns-last $file \
+    'return row < task->plain_end ? task->high' \
+    'return row <= task->plain_end ? task->high'
+mutation exact-columns-rows $file 'work->width == work->inner ? column : column % (int32_t)work->inner' 'column'
+file=kernels/rows/block_sums.h
+mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
+mutation exact-copies $file 'for (int32_t c = 0; c < copies; c++) {' 'for (int32_t c = 0; c < 1; c++) {'
+
+group gpu-whole "${isas%% *}" "test_gpu --quick" test_gpu test_gpu_nodes
+mutation specials-absent kernels/exact_sums/specials.h 'if (is_absent) there &= ~(1 << v);' ';'
+file=kernels/exact_sums/exact_block.h
+mutation specials-squares $file \
+    'minus = (seen & (are_squares ? TALLY_SEEN_NAN : TALLY_SEEN_MINUS)) != 0;' \
+    'minus = (seen & TALLY_SEEN_MINUS) != 0;'
+mutation specials-left-out $file 'absent += __builtin_popcount(' 'absent += 0 * __builtin_popcount('
+mutation zeros-sign $file \
+    'tally_finite_evidence(1, tally_bits_f64(term_in_double(x)) < 0)' \
+    'tally_finite_evidence(1, 0)'
+
+group gpu-segments "${isas%% *}" "test_gpu_segments --quick" "test_gpu_grouped --quick" \
+    "test_gpu_mixes --op var --type f32 --problems 100" test_gpu_segments test_gpu_grouped
+file=kernels/segments/tile_ends.h
+mutation tile-ids-left $file \
+    'i > begin && i < until ? here[i - 1] : segment - 1;' \
+    'i > begin && i < until ? here[i - 1] : segment;'
+mutation tile-ids-rest $file \
+    's <= o->begun; s += TALLY_WARP) places[s] = o->values;' \
+    's < o->begun; s += TALLY_WARP) places[s] = o->values;'
+file=kernels/segments/own_segments.h
+mutation tile-later-leaves $file \
+    'const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;' \
+    'const int64_t first = leaf;'
+mutation thread-few-most $file '(int32_t)n, few_most);' '(int32_t)n, 4);'
+file=kernels/segments/scaled_segments.h
+mutation scaled-power $file ': -powers.x;' ': -powers.x / 2;'
+mutation scaled-y $file \
+    'powers = {power_of_size(most_x), power_of_size(most_y)}' \
+    'powers = {power_of_size(most_x), power_of_size(most_x)}'
+file=kernels/shared/thread_columns.h
+mutation thread-rest $file 'if (rest != 0 && until > ROW' 'if (rest > 1 && until > ROW'
+mutation thread-long-parts $file 'if (to > 0) {' 'if (to > 1) {'
+file=kernels/production/segments.h
+mutation spans-groups $file \
+    'found = {from.segment - 1, from.end - begin, leaf, from.place};' \
+    'found = {from.segment - 1, from.end - begin, from.leaf, from.place};'
+mutation spans-begin-behind $file \
+    'has_behind = to.place >= 0 && to.end > to.value;' \
+    'has_behind = to.place >= 0 && to.end > to.value + 1;'
+mutation tile-reads-inside kernels/segments/open_tile.h \
+    'o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&' \
+    'o->values_come = TALLY_HAS_BULK && x_is_dense &&'
+file=kernels/production/partition.h
+mutation lengths-behind kernels/partition/lengths.h \
+    'if (i + e == partition->count - 1)' \
+    'if (i + e == partition->count)'
+mutation lengths-total $file 'is_bad = 1, before = work.partition.values;' 'before = work.partition.values;'
