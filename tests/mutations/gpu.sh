@@ -13,9 +13,7 @@ mutation batch-apart $file '(v < panel->mine ? v * apart : 0)' '(v < panel->mine
 mutation batch-behind $file \
     'if (is_full || batch->row + (b + 1) * batch->apart < leaf->ends[0]) at += step;' \
     'at += step;'
-mutation batch-full $file \
-    '(batch_vectors - 1) * apart < leaf->ends[TALLY_ACROSS - 1];' \
-    '(batch_vectors - 1) * apart < leaf->ends[0];'
+mutation batch-full $file 'leaf.whole_end = leaf.ends[TALLY_ACROSS - 1];' 'leaf.whole_end = leaf.ends[0];'
 mutation batch-cut $file '(!batch.is_full && is_cut(panel, leaf, &batch))' '0'
 mutation batch-second-input $file \
     'read_vectors(panel, leaf, &panel->y, batch' \
@@ -36,7 +34,14 @@ mutation columns-digits kernels/rows/node_trees.h \
     'bit++) all = merge(digits[bit], all);' \
     'bit++) all = merge(all, all);'
 mutation columns-shares $file 'merge(node, shared->gathered[tally_thread() + step * width])' 'merge(node, node)'
-mutation columns-places kernels/rows/panel.h '(panel->reads == TALLY_READS_WHOLE ? TALLY_ACROSS : 1)' 'TALLY_ACROSS'
+file=kernels/rows/panel.h
+mutation columns-places $file \
+    'its.i += (lane - panel->lane) * (reads_vectors(panel) ?' \
+    'its.i += (lane - panel->lane) * (1 ?'
+mutation shifted-subs $file '(int64_t)panel->sub * panel->inner' '(int64_t)0'
+mutation shifted-end $file '(number + 1) * width < inner ? (number + 1) * width : inner;' 'number < 0 ? 0 : inner;'
+mutation shifted-results kernels/rows/fold_leaf.h 'from = v + panel->shift, lane' 'from = v, lane'
+mutation shifted-present kernels/production/columns.h 'from = v + panel->shift, ahead' 'from = v, ahead'
 file=kernels/compensated/nodes.h
 mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
 mutation decided-opposite $file 'else if (tally_is_finite(first) || first != first)' 'else if (tally_is_finite(first))'

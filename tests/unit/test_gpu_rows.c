@@ -174,6 +174,21 @@ static void test_ways(void **state) {
     }
 }
 
+/* Every operator over rows of memory that are wide and begin within a vector (TALLY_READS_SHIFTED of
+ * kernels/rows/panel.h): with one panel or several, the array's last row in a full batch, arrays at any address. */
+static void test_wide_rows(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int trial = 0; next_subject(&s); trial++) {
+        const int64_t leaf = tally_leaf_length(s.type);
+        const shape ways[] = {{1, 65, 513}, {2, 128, 515}, {3, 70, 1021}, {1, leaf / 2, 517}, {2, leaf + 9, 514}};
+        for (int w = 0; w < 5; w++)
+            if ((trial + w) % (quick ? 40 : backend == TALLY_BACKEND_SIMT ? 20 : 1) == 0)
+                compare(&s, (trial + w) % (DATA_CLASSES + 1), ways[w], trial,
+                        &layouts[w % 2 == 0 ? 0 : (trial + w / 2) % LAYOUTS], w % 2 == 1);
+    }
+}
+
 /* Every operator over rows that a thread reduces stripe by stripe, which are many. */
 static void test_stripes(void **state) {
     subject s = {.op = -1};
@@ -469,9 +484,9 @@ static bool is_rows(tally__form form) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes),        cmocka_unit_test(test_ways),
-                                             cmocka_unit_test(test_stripes),       cmocka_unit_test(test_data),
-                                             cmocka_unit_test(test_device_memory), cmocka_unit_test(test_exact_columns),
-                                             cmocka_unit_test(test_exact_rows)};
+                                             cmocka_unit_test(test_stripes),       cmocka_unit_test(test_wide_rows),
+                                             cmocka_unit_test(test_data),          cmocka_unit_test(test_device_memory),
+                                             cmocka_unit_test(test_exact_columns), cmocka_unit_test(test_exact_rows)};
     const struct CMUnitTest others[] = {cmocka_unit_test(test_filled), cmocka_unit_test(test_long_columns),
                                         cmocka_unit_test(test_chunks), cmocka_unit_test(test_many),
                                         cmocka_unit_test(test_tiles),  cmocka_unit_test(test_outputs),
