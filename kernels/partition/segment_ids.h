@@ -105,7 +105,7 @@ TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_partition *partition,
                    last = end < INT32_MAX ? (uint32_t)end : INT32_MAX;
     int32_t is_bad = 0;
     for (int64_t at = (int64_t)begin + tally_warp() * (ROW * TOGETHER); at <= to;
-         at += TALLY_THREADS / TALLY_WARP * (ROW * TOGETHER)) {
+         at += TALLY_WARPS * (ROW * TOGETHER)) {
         tally_quad quads[TOGETHER];
         const int32_t is_whole = at >= from && at > 0 && at <= (int64_t)to - ROW * TOGETHER,
                       mine = is_whole ? (int32_t)at + EACH * tally_lane() : 0;

@@ -69,7 +69,7 @@ typedef union warp_columns_t {
  * subs. */
 typedef struct shared_columns_t {
     union {
-        warp_columns_t of[TALLY_THREADS / TALLY_WARP];
+        warp_columns_t of[TALLY_WARPS];
         node_t gathered[TALLY_THREADS]; /* by a thread, of the chunks of a panel */
     };
     int32_t is_last[TALLY_THREADS / TALLY_LEAST_SUBS]; /* a panel's chunk is the last of its group to arrive */

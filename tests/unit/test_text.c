@@ -64,6 +64,8 @@ static void test_constants(void **state) {
            "#define A 4\n#define B 8\n#define C B /* c */\n#define D (A + x)\n");
     expect(resolved("#define A 1\nf();\n    if (A == 2) g(1, (2));\n    h();\n"), "#define A 1\nf();\n    h();\n");
     expect(resolved("if (0) {\n    g();\n}\n#if 0\nh();\n#endif\n"), "");
+    expect(resolved("for (;;) {\n    f();\n    if (0) g();\n}\n"), "for (;;) {\n    f();\n}\n");
+    expect(resolved("    if (0) f();\n#if 1\n    g();\n#endif\n    if (0) f(); else g();\n"), "    g();\n    g();\n");
     expect(resolved("if (b)\n    g();\nelse if (0)\n    h();\nelse if (0)\n    i();\nj();\n"),
            "if (b)\n    g();\nj();\n");
     expect(resolved("if (b) {\n    g();\n} else if (0) {\n    h();\n}\nj();\n"), "if (b) {\n    g();\n} \nj();\n");
