@@ -114,13 +114,15 @@ TALLY_FN node_t node_of_ranged(const ranged_t *a, int64_t n) {
 
 /* ---- results ---- */
 
-/* How far pairs may be from their sums at most, as a share of the sum of all terms' sizes. A term takes part in at most
- * this many additions, one after another: of a lane, of lanes, of leaves. Each rounds by 2^-53 of a partial sum, and so
- * does each addition of these errors, of which products of f64 have twice as many: together 4 most_additions^2 2^-106.
- * A spread has three times as much, as its sum is at most the root of n times the squares (docs/exact.md). */
+/* How far pairs may be from their sums at most, as a share of the sum of the sizes of n terms. A term takes part in at
+ * most h additions that round, one after another: of a lane, of lanes, of leaves; h is n, or most_additions. Each
+ * rounds by 2^-53 of a partial sum, and so does each addition of these errors, of which products of f64 have twice as
+ * many: together 4 h^2 2^-106. A spread has three times as much, as its sum is at most the root of n times the squares
+ * (docs/exact.md). */
 enum { most_additions = 512 };
-TALLY_FN double share_of_sizes(void) {
-    return (TALLY_HAS_SPREAD ? 4 : 1) * 4.0 * most_additions * most_additions * 0x1p-106;
+TALLY_FN double share_of_sizes(int64_t n) {
+    const double additions = n < most_additions ? (double)n : most_additions;
+    return (TALLY_HAS_SPREAD ? 4 : 1) * 0x1p-104 * additions * additions;
 }
 TALLY_FN double largest_of_node(const node_t *a) {
 #if TALLY_HAS_KEYS
@@ -172,7 +174,7 @@ TALLY_FN uint64_t word_of(double value, const tally_final *final) {
     return kernel_result_bytes(final) == 8 ? (uint64_t)tally_bits_f64(value) : (uint32_t)tally_bits_f32((float)value);
 }
 TALLY_FN compensated_t sums_of_node(const node_t *node, int32_t seen) {
-    const double share = share_of_sizes();
+    const double share = share_of_sizes(node->n);
     compensated_t a;
     TALLY_IF_SUM(a.sum = node->sum;)
     TALLY_IF_PRODUCTS(a.products = node->products;)
