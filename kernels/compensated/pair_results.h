@@ -53,7 +53,8 @@ TALLY_RARE tally_rounded root_of_two(tally_pair sum, double squares, double leas
     tally_rounded rounded;
     rounded.value = tally_from_bits_f64(below + (below & 1));
     rounded.rest = tally_nan_f64();
-    rounded.sure = tally_in_reach(low) & tally_in_reach(squares) & tally_in_reach(least * least) &
+    /* Of values that hardly differ, pairs may tell nothing: then `least` is below 0. */
+    rounded.sure = (least > 0) & tally_in_reach(low) & tally_in_reach(squares) & tally_in_reach(least * least) &
                    (lowest > 4 * error) & (least * 0x1p-55 > 4 * error);
     return rounded;
 }

@@ -44,6 +44,9 @@ mutation shifted-results kernels/rows/fold_leaf.h 'from = v + panel->shift, lane
 mutation shifted-present kernels/production/columns.h 'from = v + panel->shift, ahead' 'from = v, ahead'
 file=kernels/compensated/nodes.h
 mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
+mutation root-of-near-values kernels/compensated/pair_results.h \
+    '(least > 0) & tally_in_reach(low)' \
+    'tally_in_reach(low)'
 mutation decided-opposite $file 'else if (tally_is_finite(first) || first != first)' 'else if (tally_is_finite(first))'
 mutation few-magnitudes $file 'second = (TALLY_PLAIN)term_of(x[1]);' 'second = (TALLY_PLAIN)value_of(x[1]);'
 mutation quotient-minus-zero kernels/compensated/results.h 'return rest != 0 ? q + rest : q;' 'return q + rest;'

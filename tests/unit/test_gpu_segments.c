@@ -225,6 +225,36 @@ static void test_specials(void **state) {
     }
 }
 
+/* Spreads of values that differ in their last bits. Pairs of doubles may tell nothing of them. */
+static void test_near_values(void **state) {
+    static const int64_t lengths[] = {2, 3, 2, 2, 1, 2, 4, 2, 7};
+    static const subject some[] = {
+        {TALLY_STD, TALLY_F64, 0, 0, TALLY_BEST},   {TALLY_VAR, TALLY_F64, 0, 0, TALLY_BEST},
+        {TALLY_STD, TALLY_F64, 0, 1, TALLY_BEST},   {TALLY_STD, TALLY_F32, 0, 0, TALLY_BEST},
+        {TALLY_STATS, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_VAR, TALLY_F32, 0, 1, TALLY_BEST}};
+    enum { COUNT = 900, SOME = sizeof some / sizeof *some };
+    uint64_t random = 9;
+    (void)state;
+    for (int trial = 0; trial < SOME; trial++) {
+        const subject *s = &some[trial];
+        const size_t width = tally_type_size(s->type);
+        ragged r = {.lengths = scratch(LENGTHS, COUNT * sizeof(int64_t))};
+        while (r.count < COUNT) r.values += r.lengths[r.count] = lengths[r.count % 9], r.count++;
+        char *values = scratch(Y, (size_t)r.values * width);
+        for (int64_t i = 0, segment = 0; segment < COUNT; segment++) {
+            uint64_t first = 0;
+            put_rounding(s->type, (char *)&first, &random);
+            for (int64_t end = i + r.lengths[segment]; i < end; i++) {
+                const uint64_t bits = first + (uint64_t)random_below(&random, 9); /* so many units in the last place */
+                memcpy(values + (size_t)i * width, &bits, width);
+            }
+        }
+        set_scene(s, CANCELLATION, r.values);
+        const problem p = pose_values(s, values, values, r);
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, trial);
+    }
+}
+
 static void test_ranges(void **state) {
     static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9},
                          powers[] = {64, 63, 16, 32, 33, 31, 8, 128};
@@ -471,6 +501,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_segment_ids),
         cmocka_unit_test(test_quarters),
         cmocka_unit_test(test_specials),
+        cmocka_unit_test(test_near_values),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_plans),
