@@ -140,3 +140,21 @@ def test_cancelling_apart(type_name):
         offsets = np.arange(count + 1, dtype="i4") * length
         for op in ("sum", "mean", "norm1", "var", "stats"):
             check(op, type_name, x, "offsets", ("propagate", 0), index=offsets)
+
+
+@pytest.mark.parametrize("type_name", FRACTION)
+def test_near(type_name):
+    """Values of a segment that differ by some units in the last place: nearly all of a spread cancels."""
+    random = data.generator("near", type_name)
+    unsigned = np.dtype(f"u{np.dtype(tally.RAW[type_name]).itemsize}")
+    for length in (2, 3, 5, 20, 70):
+        count = max(2000 // length, 100)
+        firsts = data.encode(type_name, random.standard_normal(count)).view(unsigned)
+        x = (firsts[:, None] + random.integers(0, 9, (count, length), dtype=unsigned)).view(tally.RAW[type_name])
+        offsets = np.arange(count + 1, dtype="i4") * length
+        for op in OPERATORS:
+            for ddof in (0, 1):
+                seen = "propagate", ddof
+                check(op, type_name, x.reshape(-1), "offsets", seen, index=offsets)
+                check(op, type_name, x.reshape(-1), "rows", seen, count=count, length=length, inner=1)
+                check(op, type_name, x.T.reshape(-1), "rows", seen, count=1, length=length, inner=count)
