@@ -88,16 +88,6 @@ TALLY_FN void count_subs(int32_t *present, const panel_t *panel, shared_columns_
     await_panel(panel);
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present_of(shared, tally_thread())[v] = present[v];
     await_panel(panel);
-    if (is_shifted(panel)) { /* as move_to_results does with columns */
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            const int32_t from = v + panel->shift, ahead = from / TALLY_ACROSS;
-            if (panel->lane + ahead < panel->across && panel->sub < panel->subs)
-                present[v] = present_of(shared, tally_thread() + ahead)[from % TALLY_ACROSS];
-        }
-        await_panel(panel);
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) present_of(shared, tally_thread())[v] = present[v];
-        await_panel(panel);
-    }
     if (panel->sub != 0) return;
     for (int32_t sub = 1; sub < panel->subs; sub++)
         for (int32_t v = 0; v < TALLY_ACROSS; v++)

@@ -174,10 +174,9 @@ TALLY_FN void TALLY_NAME(move_to_results)(TALLY_TYPE_NAME(across) * mine, const 
     await_panel(panel);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        const int32_t from = v + panel->shift, lane = panel->lane + from / TALLY_ACROSS;
-        if (lane < panel->across && panel->sub < panel->subs)
-            mine->v[v] =
-                TALLY_NAME(place_of)(shared, warp_bytes, tally_thread() + from / TALLY_ACROSS)->v[from % TALLY_ACROSS];
+        const int32_t from = v + panel->shift, ahead = from / TALLY_ACROSS;
+        if (panel->lane + ahead < panel->across && panel->sub < panel->subs)
+            mine->v[v] = TALLY_NAME(place_of)(shared, warp_bytes, tally_thread() + ahead)->v[from % TALLY_ACROSS];
     }
 }
 /* Folds the columns of all subs and of all joined rows, for the threads of sub 0. All threads of the panel take

@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# Mutations of the kernels of the GPU, on the simulator, for tests/mutations.sh, which has the
-# functions `group` and `mutation`.
+# Mutations of the kernels of the GPU, on the simulator, in the words of tests/mutations.sh.
 group rows "${isas%% *}" "test_gpu_rows --quick" test_gpu_rows test_gpu_extremes
 file=kernels/rows/batch.h
 mutation batch-joined $file \
@@ -40,8 +39,7 @@ mutation columns-places $file \
     'its.i += (lane - panel->lane) * (1 ?'
 mutation shifted-subs $file '(int64_t)panel->sub * panel->inner' '(int64_t)0'
 mutation shifted-end $file '(number + 1) * width < inner ? (number + 1) * width : inner;' 'number < 0 ? 0 : inner;'
-mutation shifted-results kernels/rows/fold_leaf.h 'from = v + panel->shift, lane' 'from = v, lane'
-mutation shifted-present kernels/production/columns.h 'from = v + panel->shift, ahead' 'from = v, ahead'
+mutation shifted-results kernels/rows/fold_leaf.h 'from = v + panel->shift, ahead' 'from = v, ahead'
 file=kernels/compensated/nodes.h
 mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
 mutation root-of-near-values kernels/compensated/pair_results.h \
