@@ -3,12 +3,9 @@
 #ifndef TALLY_WORK_H
 #define TALLY_WORK_H
 
+#include "device/block.h"
 #include "device/dialect.h"
 #include "features/groups.h"
-
-/* The threads of a warp; the warps and the threads of a block, but of segments, flat.h and merges. */
-enum { TALLY_WARP = 32, TALLY_WARPS = 8 };
-#define TALLY_THREADS (TALLY_WARPS * TALLY_WARP)
 
 enum { TALLY_LOG_FAN = 6, TALLY_FAN = 1 << TALLY_LOG_FAN }; /* nodes that one warp combines: two for each lane */
 /* How many places a level of the tree has for nodes or counters, from the number on the level below; and how many all

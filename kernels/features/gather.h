@@ -1,9 +1,8 @@
 /* How a block copies the values of a tile of places, for production/groups.h: it reads vectors, and writes the values
- * of each feature side by side. */
+ * of each feature side by side. Needs TALLY_OFFSETS_ANYWHERE (features/feature_tiles.h). */
 #ifndef TALLY_GATHER_H
 #define TALLY_GATHER_H
 
-#define TALLY_OFFSETS_ANYWHERE 1
 #include "features/feature_tiles.h"
 
 /* For each place of a tile: where its first feature goes, how far apart its features are there, and its vector; -1: the

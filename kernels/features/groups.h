@@ -5,11 +5,13 @@
 
 #include <stdint.h>
 
+#include "device/block.h"
+
 enum {
     TALLY_SORT_BITS = 8, /* how many bits of a key a pass sorts by */
     TALLY_SORT_DIGITS = 1 << TALLY_SORT_BITS,
     TALLY_SORT_EACH = 16, /* keys per thread */
-    TALLY_SORT_TILE = 256 * TALLY_SORT_EACH,
+    TALLY_SORT_TILE = TALLY_THREADS * TALLY_SORT_EACH,
     TALLY_GATHER_VALUES = 8192,                             /* that a block copies, roughly */
     TALLY_GATHER_ACROSS = 64,                               /* most features of these */
     TALLY_GATHER_PLACES = 512,                              /* most places of a tile */

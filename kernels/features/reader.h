@@ -7,6 +7,7 @@
 
 #include "types/types.h"
 #include "features/feature_tiles.h"
+#include "order/leaf.h"
 
 #if !defined(TALLY_ACROSS) || !defined(TALLY_ROWS_ABREAST)
 #error "define what the first comment lists"

@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "device/lanes.h"
+#include "features/groups.h"
 
 TALLY_FN int32_t tally_digit(const tally_group_work *group, uint32_t key) {
     return (int32_t)(key >> group->shift) & (TALLY_SORT_DIGITS - 1);

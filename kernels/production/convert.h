@@ -1,5 +1,6 @@
 /* Converts results in GPU memory from their natural type to the type that the caller asked for. It is launched after
  * the kernel that made them, so that kernels need not know every type. */
+#include "device/grid.h"
 #include "device/idle.h"
 #include "types/scalar.h"
 
@@ -26,9 +27,9 @@ TALLY_FN int32_t tally_put_scalar(int32_t type, tally_scalar number, char *to) {
 TALLY_ENTRY(tally_convert, tally_convert_work, 1) {
     if (tally_is_idle(work.wanted)) return;
     const int32_t from = work.from_type, to = work.to_type;
-    int64_t step = (int64_t)tally_blocks() * TALLY_THREADS;
+    int64_t step = tally_threads_of_all();
     int32_t is_unfit = 0;
-    for (int64_t i = (int64_t)tally_block() * TALLY_THREADS + tally_thread(); i < work.count; i += step)
+    for (int64_t i = tally_thread_of_all(); i < work.count; i += step)
         for (int32_t c = 0; c < work.components; c++)
             is_unfit |= tally_put_scalar(
                 to, tally_read_scalar(from, work.from + i * work.from_stride + c * tally_scalar_bytes(from)),

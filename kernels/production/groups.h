@@ -6,21 +6,20 @@
  * The sort is a stable radix sort, 8 bits a pass from the least significant digit on (Satish, Harris and Garland,
  * "Designing efficient sorting algorithms for manycore GPUs", 2009). A block counts the digits of a tile; a scan finds
  * where each tile's keys of each digit go; a block moves its tile there through shared memory. */
+#include "device/grid.h"
 #include "partition/partition.h"
+#define TALLY_OFFSETS_ANYWHERE 1
 #include "features/gather.h"
 #include "features/groups.h"
 #include "features/sort.h"
 
 /* ---- keys ---- */
 
-TALLY_FN int64_t tally_global_thread(void) { return (int64_t)tally_block() * TALLY_THREADS + tally_thread(); }
-TALLY_FN int64_t tally_all_threads(void) { return (int64_t)tally_blocks() * TALLY_THREADS; }
-
 /* A vector's key is its segment. A vector whose id is out of range has a key behind all segments. */
 TALLY_ENTRY(tally_group_keys, tally_groups_work, 4) {
     const tally_group_work *group = &work.group;
     int32_t is_bad = 0;
-    for (int64_t i = tally_global_thread(); i < group->vectors; i += tally_all_threads()) {
+    for (int64_t i = tally_thread_of_all(); i < group->vectors; i += tally_threads_of_all()) {
         const int64_t id = tally_entry(group->index, group->index_bytes, i);
         const int32_t is_inside = id >= 0 && id < group->segments;
         is_bad |= !is_inside;
@@ -90,7 +89,7 @@ TALLY_ENTRY(tally_group_move, tally_groups_work, 4) {
 TALLY_ENTRY(tally_group_lengths, tally_groups_work, 4) {
     const tally_group_work *group = &work.group;
     int32_t is_bad = 0;
-    for (int64_t s = tally_global_thread(); s < group->segments; s += tally_all_threads()) {
+    for (int64_t s = tally_thread_of_all(); s < group->segments; s += tally_threads_of_all()) {
         const int64_t begin = tally_entry(group->index, group->index_bytes, s),
                       end = tally_entry(group->ends, group->index_bytes, s);
         const int32_t fits = 0 <= begin && begin <= end && end <= group->vectors;
@@ -109,7 +108,7 @@ TALLY_ENTRY(tally_group_spread, tally_groups_work, 4) {
     const tally_group_work *group = &work.group;
     const int64_t results = group->segments * group->inner;
     const int32_t is_bad = (tally_look32(work.flags) & TALLY_FLAG_BAD_SEGMENTS) != 0;
-    for (int64_t j = tally_global_thread(); j <= results; j += tally_all_threads()) {
+    for (int64_t j = tally_thread_of_all(); j <= results; j += tally_threads_of_all()) {
         const int64_t s = j < results ? j / group->inner : group->segments - 1,
                       f = j < results ? j - s * group->inner : group->inner;
         int64_t begin, end, offset = -1;

@@ -7,7 +7,6 @@
 
 #include TALLY_KERNEL_FILE
 #include "device/device.h"
-
 #include "accumulators/finalize.h"
 #include "accumulators/packed_nodes.h"
 #include "order/put_result.h"

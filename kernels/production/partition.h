@@ -1,6 +1,7 @@
 /* Kernels that prepare a partition for production/segments.h, for any operator: they make offsets of lengths and of
  * segment ids, and find tile boundaries (kernels/partition). The index is not trusted: one that does not fit leaves
  * TALLY_FLAG_BAD_SEGMENTS in *flags, here or when tiles read it. */
+#include "device/grid.h"
 #include "partition/boundaries.h"
 #include "partition/lengths.h"
 #include "partition/segment_ids.h"
@@ -135,9 +136,9 @@ TALLY_ENTRY(tally_partition_segment_ids, tally_offsets_work, 4) {
 
 TALLY_ENTRY(tally_partition_check, tally_offsets_work, 4) {
     const tally_partition *partition = &work.partition;
-    int64_t step = (int64_t)tally_blocks() * TALLY_THREADS;
+    int64_t step = tally_threads_of_all();
     int32_t is_bad = 0;
-    for (int64_t s = (int64_t)tally_block() * TALLY_THREADS + tally_thread(); s <= partition->count; s += step) {
+    for (int64_t s = tally_thread_of_all(); s <= partition->count; s += step) {
         int64_t offset = tally_offset(partition, s);
         is_bad |= offset < 0 || offset > work.partition.values || (s > 0 && offset < tally_offset(partition, s - 1));
     }
@@ -148,8 +149,7 @@ TALLY_ENTRY(tally_partition_check, tally_offsets_work, 4) {
 
 /* Clears the counters of tiles. */
 TALLY_FN void tally_clear_counters(const tally_offsets_work *work) {
-    for (int64_t k = (int64_t)tally_block() * TALLY_THREADS + tally_thread(); k < work->partition.cleared;
-         k += (int64_t)tally_blocks() * TALLY_THREADS)
+    for (int64_t k = tally_thread_of_all(); k < work->partition.cleared; k += tally_threads_of_all())
         work->arrivals[k] = 0;
 }
 

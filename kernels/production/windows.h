@@ -1,6 +1,6 @@
 /* Kernels that make windows of nodes (sums/windows.h), for any exact operator. production/partition.h makes the offsets
  * of windows from their lengths. If an extent is bad, it sets TALLY_FLAG_BAD_SEGMENTS, and nothing is written. */
-#include "device/device.h"
+#include "device/grid.h"
 #include "sums/windows.h"
 
 TALLY_FN int32_t tally_limbs_of(const tally_windows_work *work, int32_t number) { return work->limbs[number]; }
@@ -11,8 +11,6 @@ TALLY_FN int16_t *tally_extents_of(const tally_windows_work *work, int64_t i) {
 TALLY_FN int64_t *tally_window_at(const tally_windows_work *work, int64_t i) {
     return work->windows + work->offsets[i];
 }
-TALLY_FN int64_t tally_thread_of_all(void) { return (int64_t)tally_block() * TALLY_THREADS + tally_thread(); }
-TALLY_FN int64_t tally_threads_of_all(void) { return (int64_t)tally_blocks() * TALLY_THREADS; }
 TALLY_FN int32_t tally_extents_are_bad(const tally_windows_work *work) {
     return (tally_look32(work->flags) & TALLY_FLAG_BAD_SEGMENTS) != 0;
 }

@@ -21,8 +21,8 @@ TALLY_FN node_t fetch_tree(const char *nodes, int64_t at, int64_t pitch, int32_t
     }
     return some[0];
 }
-/* The same of any number of them, up to TALLY_CHUNK_FAN. Its digits are not those of push and collect: one function for
- * both took registers from the columns of integer stats, which then had one block on a multiprocessor. */
+/* The same of any number of them, up to TALLY_CHUNK_FAN. Its digits are not those of push and collect of columns.h: one
+ * function for both took registers from the columns of integer stats, which then had one block on a multiprocessor. */
 TALLY_FN node_t fetch_trees(const char *nodes, int64_t at, int64_t pitch, int32_t members) {
     node_t digits[TALLY_LOG_CHUNK_FAN + 1], all = nothing();
     int32_t count = 0, is_first = 1;

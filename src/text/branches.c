@@ -40,12 +40,10 @@ static size_t behind_statement(const token *tokens, size_t at, size_t count) {
     return at < count ? at + 1 : count;
 }
 
-/* The index of what follows a statement that is left out, on the next line. */
+/* The index of what follows a statement that is left out: of the next line, if nothing else is on its own. */
 static size_t behind_line(const token *tokens, size_t at, size_t count) {
     while (at < count && tokens[at].kind == TOKEN_SPACE) at++;
-    if (at < count && tokens[at].kind == TOKEN_NEWLINE) at++;
-    while (at < count && tokens[at].kind == TOKEN_SPACE) at++;
-    return at;
+    return at < count && tokens[at].kind == TOKEN_NEWLINE ? at + 1 : at;
 }
 
 /* The index after a statement at tokens[at] that is a call of a macro for (void)(NAME); `at` if there is none. */

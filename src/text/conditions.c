@@ -224,16 +224,9 @@ static void read_directive(reader *r, const token *line, size_t count) {
     }
 }
 
-/* The output ends with the indentation of a line that is left out. If the text goes on at tokens[at] with a line that
- * has less, takes away the difference. */
-static void indent_less(text_buffer *out, const token *tokens, size_t at) {
-    const size_t indent = tokens[at - 1].kind == TOKEN_SPACE ? tokens[at - 1].size : 0, behind = at - (indent > 0);
-    size_t blanks = 0;
-    if (behind == 0 || tokens[behind - 1].kind != TOKEN_NEWLINE) return;
-    while (blanks < out->size && out->bytes[out->size - 1 - blanks] == ' ') blanks++;
-    if (blanks <= indent) return;
-    out->size -= blanks - indent;
-    out->bytes[out->size] = '\0';
+/* Takes the indentation of a line that is left out from the end of the output. */
+static void take_indentation(text_buffer *out) {
+    while (out->size > 0 && out->bytes[out->size - 1] == ' ') out->bytes[--out->size] = '\0';
 }
 
 static size_t end_of_line(const token_list *text, size_t at) {
@@ -264,7 +257,7 @@ bool tally__resolve_conditions(const char *text, size_t size, text_buffer *out) 
         if (is_live(&r)) {
             size_t branch = t.kind == TOKEN_WORD ? tally__skip_branch(&r.macros, tokens.tokens, i, tokens.count) : i;
             if (branch > i) {
-                if (began) indent_less(out, tokens.tokens, branch);
+                if (began && tokens.tokens[branch - 1].kind == TOKEN_NEWLINE) take_indentation(out);
                 i = branch;
                 line_begins = began; /* where the text that is left out began one */
                 continue;

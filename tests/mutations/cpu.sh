@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# Mutations of segments, rows, merges and integers on the CPU, for tests/mutations.sh, which has the
-# functions `group` and `mutation`.
+# Mutations of segments, rows, merges and integers on the CPU, in the words of tests/mutations.sh.
 group segments "$isas" "test_conformance --quick" test_hostile test_grouped test_conformance
 file=src/cpu/ragged.c
 mutation offsets-beyond $file '>> 63 != 0 || offsets[count] > j->in->count' '>> 63 != 0'

@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# Mutations of the Python extension, for tests/mutations.sh, which has the
-# functions `group` and `mutation`.
+# Mutations of the Python extension, in the words of tests/mutations.sh.
 group python "${isas%% *}" "pytest test_reduce.py test_segments.py" "pytest test_objects.py test_arrow.py"
 file=python/src/arguments.c
 mutation python-int-range $file 'if (beyond || *value < low || *value > high) {' 'if (beyond || *value < low) {'

@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# Mutations of exact sums on the CPU, for tests/mutations.sh, which has the
-# functions `group` and `mutation`.
+# Mutations of exact sums on the CPU, in the words of tests/mutations.sh.
 group sums "$isas" "test_sums --quick" test_plain test_sums
 file=src/cpu/exact.c
 mutation additions-bound kernels/sums/plan.h 'bound + additions + (k' 'bound + additions - 3 + (k'

@@ -138,6 +138,12 @@ static void test_segment_ids(void **state) {
 
 /* ---- exact sums in one f64, or two: ranges of values at the boundary of what they hold ---- */
 
+/* Segments of `kinds` lengths in turn. */
+static ragged in_turn(const int64_t *lengths, int kinds, int64_t count) {
+    ragged r = {.lengths = scratch(LENGTHS, (size_t)count * sizeof(int64_t))};
+    while (r.count < count) r.values += r.lengths[r.count] = lengths[r.count % kinds], r.count++;
+    return r;
+}
 /* Segments of some lengths in turn, whose values are full, with so many bits beyond, or narrow, so many binades apart,
  * or wide. */
 typedef struct made_of {
@@ -145,8 +151,7 @@ typedef struct made_of {
     int64_t much;
 } made_of;
 static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, made_of of, int trial) {
-    ragged r = {.lengths = scratch(LENGTHS, (size_t)count * sizeof(int64_t))};
-    while (r.count < count) r.values += r.lengths[r.count] = lengths[r.count % kinds], r.count++;
+    const ragged r = in_turn(lengths, kinds, count);
     const float_segments f = {s->type, r.lengths, r.count, trial,
                               scratch(X, (size_t)r.values * tally_type_size(s->type) + 1)};
     if (of.what == FULL)
@@ -217,8 +222,7 @@ static void test_specials(void **state) {
     static const data_class classes[] = {SPECIALS, MINUS_ZEROS, MIXED_ZEROS, ANY_BITS};
     (void)state;
     for (int trial = 0; trial < (quick ? 2 : 4) * SOME; trial++) {
-        ragged r = {.lengths = scratch(LENGTHS, 700 * sizeof(int64_t))};
-        while (r.count < 700) r.values += r.lengths[r.count] = lengths[r.count % (trial % 2 ? 24 : 17)], r.count++;
+        const ragged r = in_turn(lengths, trial % 2 ? 24 : 17, 700);
         problem p = pose_segments(&some[trial % SOME], r, classes[trial / SOME]);
         compare_host(&p, TALLY_LENGTHS, TALLY_I32, trial);
         compare_device(&p, TALLY_OFFSETS, TALLY_I32, trial);
@@ -238,8 +242,7 @@ static void test_near_values(void **state) {
     for (int trial = 0; trial < SOME; trial++) {
         const subject *s = &some[trial];
         const size_t width = tally_type_size(s->type);
-        ragged r = {.lengths = scratch(LENGTHS, COUNT * sizeof(int64_t))};
-        while (r.count < COUNT) r.values += r.lengths[r.count] = lengths[r.count % 9], r.count++;
+        const ragged r = in_turn(lengths, 9, COUNT);
         char *values = scratch(Y, (size_t)r.values * width);
         for (int64_t i = 0, segment = 0; segment < COUNT; segment++) {
             uint64_t first = 0;
