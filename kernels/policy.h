@@ -206,6 +206,9 @@
 #define TALLY_COLUMNS_BATCH (TALLY_ARE_BYTE_STATS ? 4 : TALLY_ARE_SMALL_TWICE || TALLY_ARE_PLAIN_BYTES ? 16 : 8)
 /* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
+/* The same where order does not show, for partial results that are small beside the values of a chunk
+ * (segments/partials.h). */
+#define TALLY_IN_PARTIALS (TALLY_BY_LANES && !TALLY_IS_SORTED && !TALLY_MAY_SKIP)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */
 #define TALLY_NEEDS_LEAVES (!TALLY_IS_COMPENSATED && !TALLY_HAS_INDEX)
 /* Sums of bytes: four at a time. */

@@ -4,9 +4,12 @@
 
 #include "accumulators/range.h"
 #define TALLY_COLUMN(X) TALLY_RANGE_FIELDS(X)
-#define TALLY_NODE(X) TALLY_RANGE_FIELDS(X)
+#define TALLY_NODE(X) TALLY_RANGE_NODE_FIELDS(X)
 #define TALLY_START(a) TALLY_RANGE_START(a)
 #define TALLY_JOIN(a, b) TALLY_RANGE_JOIN(a, b)
+#define TALLY_START_NODE(a) TALLY_RANGE_NODE_START(a)
+#define TALLY_JOIN_NODES(a, b) TALLY_RANGE_NODE_JOIN(a, b)
+#define TALLY_MAKE_NODE(a, column) TALLY_RANGE_TO_NODE(a, column)
 #include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {

@@ -8,7 +8,7 @@
 #define TALLY_COLUMN(X) TALLY_MOMENT_FIELDS(X) TALLY_RANGE_FIELDS(X)
 #define TALLY_START(a) TALLY_MOMENT_START(a), TALLY_RANGE_START(a)
 #define TALLY_JOIN(a, b) TALLY_MOMENT_JOIN(a, b), TALLY_RANGE_JOIN(a, b)
-#define TALLY_NODE(X) TALLY_RANGE_FIELDS(X) X(TALLY_V, sum) X(double, mean) X(double, squares)
+#define TALLY_NODE(X) TALLY_RANGE_NODE_FIELDS(X) X(TALLY_V, sum) X(double, mean) X(double, squares)
 #include "accumulators/records.h"
 #include "accumulators/moments_second.h"
 
@@ -22,7 +22,7 @@ TALLY_FN column_t lift(item_t x, item_t y) {
 TALLY_FN node_t nothing(void) {
     node_t a;
     a.n = 0;
-    TALLY_RANGE_START(a);
+    TALLY_RANGE_NODE_START(a);
     a.sum = TALLY_ZERO;
     a.mean = 0;
     a.squares = 0;
@@ -31,8 +31,7 @@ TALLY_FN node_t nothing(void) {
 TALLY_FN node_t node_with(column_t column, int64_t n, tally_moments m) {
     node_t a;
     a.n = n;
-    a.low = column.low;
-    a.high = column.high;
+    TALLY_RANGE_TO_NODE(a, column);
     a.sum = column.sum;
     a.mean = m.mean;
     a.squares = m.squares;
@@ -50,7 +49,7 @@ TALLY_FN node_t merge(node_t a, node_t b) {
     late.squares = b.squares;
     both = tally_join_moments(a.n, early, b.n, late);
     a.n += b.n;
-    TALLY_RANGE_JOIN(a, b);
+    TALLY_RANGE_NODE_JOIN(a, b);
     a.sum = a.sum + b.sum;
     a.mean = both.mean;
     a.squares = both.squares;

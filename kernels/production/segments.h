@@ -16,6 +16,7 @@
 #include "segments/copy_tile.h"
 #include "segments/tile_chunks.h"
 #include "segments/listed_segments.h"
+#include "segments/partials.h"
 #include "segments/sorted_segments.h"
 
 #if TALLY_EXPANSIONS /* an exact sum, of values or of magnitudes alone */
@@ -48,6 +49,7 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
         if (take_chunks(work, &tile, all, &flags)) return flags;
     }
     if (put_leaves(work, &tile, its->leaves)) return flags;
+    if (is_for_partials(&tile)) return flags | take_partials(work, &tile, all);
     share_list(all);
     return flags | take_own(work, &tile, its, all);
 }
@@ -82,6 +84,7 @@ TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, tally_segments_work, TA
         }
     }
     begin_chunks(shared);
+    begin_partials(shared);
     if (tally_thread() == 0) shared->flags = 0;
     tally_let_next_start();
     tally_barrier();

@@ -6,6 +6,7 @@
 
 #include "accumulators/operator.h"
 #include "segments/chunk_sums.h"
+#include "segments/partial.h"
 #include "segments/tile_sizes.h"
 
 /* ---- results ---- */
@@ -104,6 +105,9 @@ typedef struct all_shared_t {
     uint16_t list[list_capacity];
 #if TALLY_IN_CHUNKS
     in_chunks_t in_chunks;
+#endif
+#if TALLY_IN_PARTIALS
+    in_partials_t in_partials;
 #endif
 } all_shared_t;
 /* Buffers, 1 or 2, take tiles in turn: which one an iteration uses, and how often that was used before. */

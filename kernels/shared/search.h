@@ -7,6 +7,7 @@
 #include "shared/values.h"
 
 #if TALLY_HAS_INDEX
+#include "types/extremes.h"
 
 typedef struct found_t {
     TALLY_K key;
@@ -31,29 +32,12 @@ TALLY_FN void take_better(found_t *a, TALLY_K key, int32_t at) {
     a->key = takes ? key : a->key;
     a->at = takes ? at : a->at;
 }
-/* What is compared within a part: floats themselves, where a GPU has an instruction for the better of two; else keys.
- */
-#if TALLY_FLOAT && TALLY_BYTES <= 4 && TALLY_NAN != 2
-#define TALLY_RIVAL float
-TALLY_FN float rival_of(TALLY_T x) { return value_of(x); }
-TALLY_FN float winner_of(float a, float b) {
-    return is_better(0, 1) ? tally_lesser(a, b, TALLY_NAN == 0) : tally_greater(a, b, TALLY_NAN == 0);
+/* What is compared within a part, and the better of two. */
+TALLY_FN TALLY_COMPARED compared_of(TALLY_T x) { return is_better(0, 1) ? low_compared(x) : high_compared(x); }
+TALLY_FN TALLY_COMPARED better_of(TALLY_COMPARED a, TALLY_COMPARED b) {
+    return is_better(0, 1) ? lesser(a, b) : greater(a, b);
 }
-TALLY_FN TALLY_K key_of_rival(float x) {
-#if TALLY_NUMBER == TALLY_NUMBER_f16
-    return key_of(tally_f32_to_f16(x));
-#elif TALLY_NUMBER == TALLY_NUMBER_bf16
-    return key_of((TALLY_T)((uint32_t)tally_bits_f32(x) >> 16));
-#else
-    return key_of(x);
-#endif
-}
-#else
-#define TALLY_RIVAL TALLY_K
-TALLY_FN TALLY_K rival_of(TALLY_T x) { return key_of(x); }
-TALLY_FN TALLY_K winner_of(TALLY_K a, TALLY_K b) { return is_better(b, a) ? b : a; }
-TALLY_FN TALLY_K key_of_rival(TALLY_K key) { return key; }
-#endif
+TALLY_FN TALLY_K key_of_compared(TALLY_COMPARED a) { return is_better(0, 1) ? low_key_of(a) : high_key_of(a); }
 
 /* n > 0 values, whose parts begin at `begin`. The first one is value `before` of these parts. */
 typedef struct row_of_parts_t {
@@ -66,15 +50,15 @@ typedef struct row_of_parts_t {
 TALLY_FN void look_at_part(found_t *a, const row_of_parts_t *parts, int32_t i, const int32_t is_end) {
     const tally_quad quad = tally_take16(parts->begin + 16 * i);
     const TALLY_T first = ((const TALLY_T *)(const void *)parts->begin)[parts->before];
-    TALLY_RIVAL best = rival_of(first);
+    TALLY_COMPARED best = compared_of(first);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
         const int32_t at = i * TALLY_PART + v, is_there = !is_end || (at >= parts->before && at < parts->until);
         const TALLY_T x = is_there ? value_of_part(&quad, v) : first;
-        best = v == 0 ? rival_of(x) : winner_of(best, rival_of(x));
+        best = v == 0 ? compared_of(x) : better_of(best, compared_of(x));
         if (TALLY_MAY_SKIP) a->present += is_there && is_present(x);
     }
-    take_better(a, key_of_rival(best), i);
+    take_better(a, key_of_compared(best), i);
 }
 /* What lane `sub` of the segment's lanes finds: the best value, and in a.at its part. */
 TALLY_FN found_t search(const row_of_parts_t *parts, int32_t sub, int32_t lanes) {

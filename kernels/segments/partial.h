@@ -1,0 +1,119 @@
+/* The partial result of values that lie side by side, for segments/partials.h, and what that keeps of it in shared
+ * memory. */
+#ifndef TALLY_PARTIAL_H
+#define TALLY_PARTIAL_H
+
+#include "accumulators/operator.h"
+#include "segments/tile_sizes.h"
+#include "shared/search.h"
+
+#if TALLY_IN_PARTIALS
+
+#if TALLY_HAS_INDEX /* the best value, and its place */
+typedef struct partial_t {
+    TALLY_COMPARED best;
+    int32_t at;
+} partial_t;
+TALLY_FN partial_t no_partial(int32_t place) {
+    const partial_t none = {is_better(0, 1) ? TALLY_MOST : TALLY_LEAST, place};
+    return none;
+}
+TALLY_FN void join_compared(partial_t *a, TALLY_COMPARED b, int32_t at) {
+#if TALLY_COMPARES_FLOATS
+    const float best = better_of(a->best, b);
+    a->at = tally_bits_f32(best) != tally_bits_f32(a->best) ? at : a->at;
+    a->best = best;
+#else
+    const int32_t takes = is_better(b, a->best);
+    a->best = takes ? b : a->best;
+    a->at = takes ? at : a->at;
+#endif
+}
+TALLY_FN void put_in_partial(partial_t *a, TALLY_T x, int32_t place) { join_compared(a, compared_of(x), place); }
+/* b lies behind a; its places count from `by` on. */
+TALLY_FN void join_partials(partial_t *a, partial_t b, int32_t by) { join_compared(a, b.best, b.at + by); }
+/* Of n values, the first one at place `first`. */
+TALLY_FN node_t node_of_partial(partial_t a, int32_t n, int32_t first) {
+    node_t node;
+    node.n = n;
+    node.key = key_of_compared(a.best);
+    node.at = a.at - first;
+    return node;
+}
+/* In words: types of up to 2 bytes share one with the place. */
+enum { partial_words = TALLY_BYTES <= 2 ? 1 : (TALLY_BYTES + 4) / 4 };
+TALLY_FN void put_partial(uint32_t *to, partial_t a) {
+#if TALLY_BYTES <= 2 && TALLY_COMPARES_FLOATS
+    to[0] = (uint32_t)of_compared(a.best) << 16 | (uint32_t)a.at;
+#elif TALLY_BYTES <= 2
+    to[0] = (uint32_t)a.best << 16 | (uint32_t)a.at;
+#else
+    uint32_t w[TALLY_BYTES / 4];
+    __builtin_memcpy(w, &a.best, sizeof w);
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_BYTES / 4; k++) to[k] = w[k];
+    to[partial_words - 1] = (uint32_t)a.at;
+#endif
+}
+TALLY_FN partial_t take_partial(const uint32_t *from) {
+    partial_t a;
+#if TALLY_BYTES <= 2
+    a.at = (int32_t)(from[0] & 0xffff);
+#if TALLY_COMPARES_FLOATS
+    a.best = compared_of((TALLY_T)(from[0] >> 16));
+#else
+    a.best = (TALLY_K)(from[0] >> 16);
+#endif
+#else
+    uint32_t w[TALLY_BYTES / 4];
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_BYTES / 4; k++) w[k] = from[k];
+    __builtin_memcpy(&a.best, w, sizeof w);
+    a.at = (int32_t)from[partial_words - 1];
+#endif
+    return a;
+}
+#else
+typedef column_t partial_t;
+TALLY_FN partial_t no_partial(int32_t place) { return (void)place, identity(); }
+TALLY_FN void put_in_partial(partial_t *a, TALLY_T x, int32_t place) {
+    (void)place;
+    *a = combine(*a, lift(item_of(x), item_of(x)));
+}
+TALLY_FN void join_partials(partial_t *a, partial_t b, int32_t by) { (void)by, *a = combine(*a, b); }
+TALLY_FN node_t node_of_partial(partial_t a, int32_t n, int32_t first) { return (void)first, to_node(a, n); }
+enum { partial_words = (sizeof(column_t) + 3) / 4 };
+TALLY_FN void put_partial(uint32_t *to, partial_t a) {
+    uint32_t w[partial_words];
+    __builtin_memcpy(w, &a, sizeof a);
+    TALLY_UNROLL
+    for (int32_t k = 0; k < partial_words; k++) to[k] = w[k];
+}
+TALLY_FN partial_t take_partial(const uint32_t *from) {
+    uint32_t w[partial_words];
+    partial_t a;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < partial_words; k++) w[k] = from[k];
+    __builtin_memcpy(&a, w, sizeof a);
+    return a;
+}
+#endif
+
+enum {
+    partial_values = TALLY_BYTES == 8 ? 14 : 28,              /* of a chunk; */
+    words_of_values = partial_values * TALLY_BYTES / 4,       /* and what takes their place: */
+    heads_word = words_of_values - 1,                         /* the chunk's head flags, */
+    last_partial = (words_of_values - 1) / partial_words - 1, /* the partial result of its end, and those before it */
+    partial_chunks = (values_capacity + 16) / (partial_values * TALLY_BYTES) + 2,
+    most_by_thread = 20 * partial_values, /* the longest segment that one thread combines */
+    /* Values of a segment on average for which chunks pay: from so many on, and to so many. Measured. */
+    least_for_partials = TALLY_HAS_SUM ? 10 : 4,
+    most_for_partials = 200
+};
+typedef struct in_partials_t {
+    uint32_t heads[partial_chunks];           /* a bit for each place of each chunk; 0 before a tile */
+    int32_t is_crowded[TALLY_CONSUMER_WARPS]; /* whether a warp met a chunk with too many heads */
+} in_partials_t;
+#endif
+
+#endif
