@@ -15,7 +15,7 @@ TALLY_FN range_t no_range(void) {
     const range_t none = {0, UINT32_MAX};
     return none;
 }
-TALLY_FN range_t range_of_value(TALLY_T x) {
+TALLY_FN range_t range_of_value(TALLY_V x) {
     range_t range;
 #if TALLY_IS_F64
     const uint64_t size = (uint64_t)tally_bits_f64(x) & INT64_MAX;
@@ -27,7 +27,7 @@ TALLY_FN range_t range_of_value(TALLY_T x) {
 #endif
     return range;
 }
-TALLY_FN range_t range_of(double x) { return range_of_value((TALLY_T)x); }
+TALLY_FN range_t range_of(double x) { return range_of_value((TALLY_V)x); }
 TALLY_FN void widen(range_t *a, range_t b) {
     a->most = b.most > a->most ? b.most : a->most;
     a->least = b.least < a->least ? b.least : a->least;

@@ -53,6 +53,7 @@ mutation compensated-small $file 'return TALLY_HAS_PRODUCTS && (a->marks & lost_
 mutation compensated-few-mean $file '!tally_is_finite(sum) ? a * 0.5 + b * 0.5' '!tally_is_finite(sum) ? sum * 0.5'
 mutation compensated-plain-lost $file 'node->sum.lost != 0 || ' ''
 mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + node->sum.rest' 'first + node->sum.rest'
+mutation largest-of-narrow kernels/compensated/width.h 'range_of_value((TALLY_V)x)' 'range_of_value((TALLY_V)(TALLY_T)x)'
 file=kernels/compensated/ranged.h
 mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last + log2_n <= 93'
 file=kernels/exact_sums/specials.h

@@ -143,6 +143,22 @@ def test_cancelling_apart(type_name):
 
 
 @pytest.mark.parametrize("type_name", FRACTION)
+def test_cancelling_powers(type_name):
+    """Powers of two of all sizes, each beside its negative, in any order, around a 1 that is left."""
+    random = data.generator("powers", type_name)
+    most = {"f16": 7, "bf16": 60, "f32": 60, "f64": 500}[type_name]
+    for length in (5, 9, 21, 71):
+        count = max(3000 // length, 60)
+        powers = 2.0 ** random.integers(-most if type_name != "f16" else -6, most, (count, length // 2))
+        x = random.permuted(np.concatenate([powers, -powers, np.ones((count, 1))], axis=1), axis=1)
+        x = data.encode(type_name, x.reshape(-1))
+        offsets = np.arange(count + 1, dtype="i4") * length
+        for op in OPERATORS:
+            check(op, type_name, x, "offsets", ("propagate", 1), index=offsets)
+            check(op, type_name, x, "rows", ("propagate", 1), count=count, length=length, inner=1)
+
+
+@pytest.mark.parametrize("type_name", FRACTION)
 def test_near(type_name):
     """Values of a segment that differ by some units in the last place: nearly all of a spread cancels."""
     random = data.generator("near", type_name)

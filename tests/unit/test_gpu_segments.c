@@ -258,6 +258,47 @@ static void test_near_values(void **state) {
     }
 }
 
+/* The bits of 2^exponent, or of its negative. */
+static uint64_t power_of_two(tally_type type, int exponent, int is_negative) {
+    const int mantissa = type == TALLY_F64 ? 52 : type == TALLY_F32 ? 23 : type == TALLY_BF16 ? 7 : 10;
+    const int bits = 8 * (int)tally_type_size(type), bias = (1 << (bits - mantissa - 2)) - 1;
+    return (uint64_t)is_negative << (bits - 1) | (uint64_t)(exponent + bias) << mantissa;
+}
+/* Sums of powers of two of all sizes, most of which cancel: what is left may be less than pairs of doubles know of the
+ * largest partial sums. */
+static void test_cancelling_powers(void **state) {
+    static const int64_t lengths[] = {7, 5, 9, 3, 25, 7, 41, 5, 5, 131, 7, 13};
+    static const subject some[] = {{TALLY_SUM, TALLY_BF16, 0, 0, TALLY_BEST},
+                                   {TALLY_MEAN, TALLY_BF16, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F16, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_BF16, TALLY_NAN_SKIP, 0, TALLY_BEST}};
+    enum { COUNT = 600, SOME = sizeof some / sizeof *some };
+    (void)state;
+    for (int trial = 0; trial < SOME; trial++) {
+        const subject *s = &some[trial];
+        const size_t width = tally_type_size(s->type);
+        const int most = s->type == TALLY_F64 ? 1000 : s->type == TALLY_F16 ? 14 : 120;
+        const ragged r = in_turn(lengths, 12, COUNT);
+        char *values = scratch(Y, (size_t)r.values * width);
+        for (int64_t i = 0, segment = 0; segment < COUNT; segment++) { /* all odd: pairs around a value that stays */
+            const int64_t n = r.lengths[segment], half = n / 2, middle = i + half;
+            for (int64_t k = 0; k < n; k++, i++) {
+                const int64_t apart = i < middle ? middle - i : i - middle;
+                const int exponent =
+                    i == middle ? 0 : (int)((uint64_t)(apart * 7919 + segment * 104729) % (uint64_t)most);
+                const uint64_t bits = power_of_two(s->type, exponent, i > middle);
+                memcpy(values + (size_t)i * width, &bits, width);
+            }
+        }
+        set_scene(s, CANCELLATION, r.values);
+        const problem p = pose_values(s, values, values, r);
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, trial);
+    }
+}
+
 static void test_ranges(void **state) {
     static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9},
                          powers[] = {64, 63, 16, 32, 33, 31, 8, 128};
@@ -505,6 +546,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_quarters),
         cmocka_unit_test(test_specials),
         cmocka_unit_test(test_near_values),
+        cmocka_unit_test(test_cancelling_powers),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_plans),
