@@ -101,7 +101,7 @@
 #define TALLY_HAS_WIDE 0
 #endif
 /* Nodes are columns: that of no values is the node of nothing. */
-#ifdef TALLY_PLAIN_H
+#ifdef TALLY_COLUMN_NODES_H
 #define TALLY_NODES_ARE_COLUMNS 1
 #else
 #define TALLY_NODES_ARE_COLUMNS TALLY_IS_EXACT

@@ -88,6 +88,7 @@ GIVEN = {
     "TALLY_FEWER",  # by the host, which compiles again if registers spill (src/cuda/compiler.c)
     "TALLY_LANE_AGAIN",  # by the text of a form, before all else (kernels/production/segments.h)
     "TALLY_HAS_FMA",  # by src/cpu/target.h for the instruction set of a unit
+    "TALLY_ON_GPU",  # by src/simt/kernels/instances.h for the simulator
 }
 ASKS = re.compile(r"^\s*#\s*(?:ifdef|ifndef|(?:el)?if\b.*\bdefined\b)")
 NAMES = re.compile(r"(?:#\s*ifn?def|\bdefined)\s*\(?\s*(\w+)")

@@ -11,6 +11,7 @@
 
 #ifdef __CUDACC_RTC__
 #define TALLY_IS_CUDA 1
+#define TALLY_ON_GPU 1
 #define TALLY_HAS_FMA 1
 #define TALLY_FN static __device__ __forceinline__
 #define TALLY_RARE static __device__ __noinline__
@@ -22,6 +23,9 @@
 #define TALLY_ROLLED _Pragma("unroll 1")
 #else
 #define TALLY_IS_CUDA 0
+#ifndef TALLY_ON_GPU /* the simulator says so: src/simt/kernels/instances.h */
+#define TALLY_ON_GPU 0
+#endif
 #ifndef TALLY_HAS_FMA /* src/cpu/target.h says so of an instruction set */
 #define TALLY_HAS_FMA 0
 #endif

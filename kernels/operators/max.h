@@ -10,7 +10,7 @@
 #define TALLY_START_NODE(a) (a).key = TALLY_K_LOW
 #define TALLY_JOIN_NODES(a, b) (a).key = (b).key > (a).key ? (b).key : (a).key
 #define TALLY_MAKE_NODE(a, column) (a).key = high_key_of((column).best)
-#include "accumulators/plain.h"
+#include "accumulators/column_nodes.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

@@ -10,7 +10,7 @@
 #define TALLY_START_NODE(a) TALLY_RANGE_NODE_START(a)
 #define TALLY_JOIN_NODES(a, b) TALLY_RANGE_NODE_JOIN(a, b)
 #define TALLY_MAKE_NODE(a, column) TALLY_RANGE_TO_NODE(a, column)
-#include "accumulators/plain.h"
+#include "accumulators/column_nodes.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

@@ -5,7 +5,7 @@
 
 #include "types/types.h"
 
-#if TALLY_IS_CUDA || defined TALLY_SIMT_UNIT
+#if TALLY_ON_GPU
 #include "device/device.h"
 #define TALLY_COMPARES_FLOATS (TALLY_FLOAT && TALLY_BYTES <= 4 && TALLY_NAN != 2)
 #else

@@ -1,6 +1,7 @@
 /* The production kernels of one operator for every type, compiled for the simulator: the body of the units that CMake
  * writes. The unit says TALLY_SIMT_UNIT, kind and form of kernels/forms.h (EXACT_WHOLE), TALLY_SIMT_ENTRIES(X, ...),
  * its kernels, and TALLY_SIMT_FILE, its text; it exports `const tally__simt_set tally__simt_<unit>_<operator>`. */
+#define TALLY_ON_GPU 1
 #include "simt/kernels/set.h"
 #include "types_that_share.h"
 
