@@ -208,7 +208,9 @@
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* The same where order does not show, for partial results that are small beside the values of a chunk
  * (segments/partials.h). */
-#define TALLY_IN_PARTIALS (TALLY_BY_LANES && !TALLY_IS_SORTED && !TALLY_MAY_SKIP)
+#define TALLY_IN_PARTIALS                                          \
+    (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
+     !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1)))
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */
 #define TALLY_NEEDS_LEAVES (!TALLY_IS_COMPENSATED && !TALLY_HAS_INDEX)
 /* Sums of bytes: four at a time. */

@@ -508,6 +508,7 @@
 #define least_above TALLY_N(least_above)
 #define least_fair TALLY_N(least_fair)
 #define least_for_partials TALLY_N(least_for_partials)
+#define least_heads TALLY_N(least_heads)
 #define leaves_in TALLY_N(leaves_in)
 #define left_at TALLY_N(left_at)
 #define length_of TALLY_N(length_of)

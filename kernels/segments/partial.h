@@ -106,8 +106,9 @@ enum {
     last_partial = (words_of_values - 1) / partial_words - 1, /* the partial result of its end, and those before it */
     partial_chunks = (values_capacity + 16) / (partial_values * TALLY_BYTES) + 2,
     most_by_thread = 20 * partial_values, /* the longest segment that one thread combines */
+    least_heads = 3,                      /* for which a chunk has room, so that chunks pay */
     /* Values of a segment on average for which chunks pay: from so many on, and to so many. Measured. */
-    least_for_partials = TALLY_HAS_SUM ? 10 : 4,
+    least_for_partials = TALLY_HAS_SUM || TALLY_HAS_SQUARES ? 10 : 4,
     most_for_partials = 200
 };
 typedef struct in_partials_t {

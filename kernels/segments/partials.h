@@ -34,7 +34,7 @@ TALLY_FN void begin_partials(all_shared_t *all) {
     for (int32_t k = tally_thread(); k < partial_chunks; k += TALLY_SEGMENTS_BLOCK) all->in_partials.heads[k] = 0;
 }
 TALLY_FN int32_t is_for_partials(const tile_t *tile) {
-    return !are_few(tile) && tile->values > least_for_partials * tile->own &&
+    return last_partial >= least_heads && !are_few(tile) && tile->values > least_for_partials * tile->own &&
            (TALLY_BYTES > 1 || tile->values < most_for_partials * tile->own);
 }
 
@@ -47,7 +47,7 @@ TALLY_FN void mark_head(uint32_t *heads, int32_t place) {
 /* An end that is invalid marks nothing: close_partials tells of it. */
 TALLY_FN void mark_heads(const tile_t *tile, const partials_t *partials) {
     TALLY_ROLLED
-    for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_CONSUMERS) {
+    for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_CONSUMERS) { /* there are ends, as there are segments */
         const uint32_t end = end_of(tile, i);
         if (end <= (uint32_t)tile->values) mark_head(partials->heads, partials->before + (int32_t)end);
     }
