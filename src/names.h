@@ -724,6 +724,8 @@
 #define place_rows TALLY_N(place_rows)
 #define place_segment_ids TALLY_N(place_segment_ids)
 #define place_tile TALLY_N(place_tile)
+#define placed_in_chunks TALLY_N(placed_in_chunks)
+#define placed_t TALLY_N(placed_t)
 #define places_t TALLY_N(places_t)
 #define plain_columns_t TALLY_N(plain_columns_t)
 #define plain_fitting TALLY_N(plain_fitting)

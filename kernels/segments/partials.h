@@ -138,40 +138,40 @@ TALLY_FN partial_t partial_of_all(const partials_t *partials, int32_t chunk) {
     return take_partial(words_of_chunk(partials, chunk) + last_partial * partial_words);
 }
 /* Where a segment lies: from place `from` of its first chunk on, and before place `to` of its last. */
-typedef struct extent_t {
+typedef struct placed_t {
     int32_t first, last, from, to;
-} extent_t;
-TALLY_FN extent_t extent_of(int32_t before, span_t span) {
+} placed_t;
+TALLY_FN placed_t placed_in_chunks(int32_t before, span_t span) {
     const int32_t begin = before + span.at, end = begin + span.n;
-    extent_t extent;
-    extent.first = partial_chunk(begin);
-    extent.last = partial_chunk(end - 1);
-    extent.from = begin - extent.first * partial_values;
-    extent.to = end - extent.last * partial_values;
-    return extent;
+    placed_t placed;
+    placed.first = partial_chunk(begin);
+    placed.last = partial_chunk(end - 1);
+    placed.from = begin - placed.first * partial_values;
+    placed.to = end - placed.last * partial_values;
+    return placed;
 }
 /* The node of a segment of n > 0 values that has few chunks, by one thread. */
-TALLY_FN node_t node_alone(const partials_t *partials, const extent_t *extent, int32_t n) {
-    const int32_t first = extent->first, last = extent->last;
-    partial_t all = no_partial(extent->from);
+TALLY_FN node_t node_alone(const partials_t *partials, const placed_t *placed, int32_t n) {
+    const int32_t first = placed->first, last = placed->last;
+    partial_t all = no_partial(placed->from);
     if (first < last) {
-        all = partial_within(partials, first, extent->from, partial_values);
+        all = partial_within(partials, first, placed->from, partial_values);
         TALLY_ROLLED
         for (int32_t chunk = first + 1; chunk < last; chunk++)
             join_partials(&all, partial_of_all(partials, chunk), (chunk - first) * partial_values);
     }
-    const partial_t end = partial_within(partials, last, first < last ? 0 : extent->from, extent->to);
+    const partial_t end = partial_within(partials, last, first < last ? 0 : placed->from, placed->to);
     join_partials(&all, end, (last - first) * partial_values);
-    return node_of_partial(all, n, extent->from);
+    return node_of_partial(all, n, placed->from);
 }
 /* Of one that has many, by a warp. Lane 0 gets it. */
-TALLY_FN node_t node_of_warp(const partials_t *partials, const extent_t *extent) {
+TALLY_FN node_t node_of_warp(const partials_t *partials, const placed_t *placed) {
     node_t all = nothing();
     TALLY_ROLLED
-    for (int32_t chunk = extent->first + tally_lane(); chunk <= extent->last; chunk += TALLY_WARP) {
-        const int32_t skip = (chunk - extent->first) * partial_values, from = chunk == extent->first ? extent->from : 0,
-                      to = chunk == extent->last ? extent->to : partial_values;
-        all = merge(all, node_of_partial(partial_within(partials, chunk, from, to), to - from, extent->from - skip));
+    for (int32_t chunk = placed->first + tally_lane(); chunk <= placed->last; chunk += TALLY_WARP) {
+        const int32_t skip = (chunk - placed->first) * partial_values, from = chunk == placed->first ? placed->from : 0,
+                      to = chunk == placed->last ? placed->to : partial_values;
+        all = merge(all, node_of_partial(partial_within(partials, chunk, from, to), to - from, placed->from - skip));
     }
     return pair_lanes(all, TALLY_WARP);
 }
@@ -182,8 +182,8 @@ TALLY_FN void nodes_of_warp(const partials_t *partials, uint32_t many, span_t sp
         const int32_t lane = __builtin_ffs((int32_t)many) - 1;
         const span_t its = {(int32_t)tally_shuffle((uint32_t)span.at, lane),
                             (int32_t)tally_shuffle((uint32_t)span.n, lane), 0};
-        const extent_t extent = extent_of(partials->before, its);
-        const node_t found = node_of_lane(node_of_warp(partials, &extent), 0);
+        const placed_t placed = placed_in_chunks(partials->before, its);
+        const node_t found = node_of_lane(node_of_warp(partials, &placed), 0);
         if (tally_lane() == lane) *node = found;
     }
 }
@@ -194,11 +194,11 @@ TALLY_FN int32_t close_partials(const tally_segments_work *work, const tile_t *t
     for (int32_t first = tally_warp() * TALLY_WARP; first < tile->own; first += TALLY_CONSUMERS) {
         const int32_t i = first + tally_lane(), is_there = i < tile->own;
         const span_t span = span_of(tile, i, is_there);
-        const extent_t extent = extent_of(partials->before, span);
+        const placed_t placed = placed_in_chunks(partials->before, span);
         const uint32_t many = tally_ballot(span.n > most_by_thread);
         node_t mine = nothing();
         flags |= span.flags;
-        if (span.n > 0 && span.n <= most_by_thread) mine = node_alone(partials, &extent, span.n);
+        if (span.n > 0 && span.n <= most_by_thread) mine = node_alone(partials, &placed, span.n);
         if (many != 0) nodes_of_warp(partials, many, span, &mine);
         if (is_there) flags |= put_result(work, tile->opening, i, mine);
     }

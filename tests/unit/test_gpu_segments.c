@@ -342,6 +342,31 @@ static void test_chunks(void **state) {
     }
 }
 
+/* Partial results (segments/partials.h): chunks with as many heads as there is room for and more, segments that one
+ * thread combines and those that a warp does, ties and special values. */
+static void test_partials(void **state) {
+    static const int64_t lengths[] = {1, 2, 1, 1, 3, 1, 1, 2, 1, 0, 1, 1,  1,   1, 28,  27, 29,  56, 0,  84, 14, 13, 15,
+                                      3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 2, 40, 281, 7, 600, 5,  561, 9,  33, 0,  0,  0};
+    static const subject some[] = {
+        {TALLY_MAX, TALLY_F32, 0, 0, TALLY_BEST},     {TALLY_ARGMIN, TALLY_BF16, 0, 0, TALLY_BEST},
+        {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST},     {TALLY_ARGMAX, TALLY_F64, 0, 0, TALLY_BEST},
+        {TALLY_COUNT, TALLY_U8, 0, 0, TALLY_BEST},    {TALLY_MINMAX, TALLY_F16, 0, 0, TALLY_BEST},
+        {TALLY_MINMAX, TALLY_F64, 0, 0, TALLY_BEST},  {TALLY_NORM2, TALLY_I16, 0, 0, TALLY_BEST},
+        {TALLY_MIN, TALLY_I8, 0, 0, TALLY_BEST},      {TALLY_ARGMAX, TALLY_F32, TALLY_NAN_TOTAL, 0, TALLY_BEST},
+        {TALLY_MEAN, TALLY_I64, 0, 0, TALLY_BEST},    {TALLY_ARGMAX, TALLY_U8, 0, 0, TALLY_BEST},
+        {TALLY_NORMINF, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_PROD, TALLY_I32, 0, 0, TALLY_BEST}};
+    enum { SOME = sizeof some / sizeof *some, LENGTHS_EACH = sizeof lengths / sizeof *lengths };
+    static const data_class classes[] = {ANY_BITS, MIXED_ZEROS, SPECIALS};
+    (void)state;
+    for (int trial = 0; trial < (quick ? 1 : 3) * SOME; trial++) {
+        const subject *s = &some[trial % SOME];
+        const ragged r = in_turn(lengths, LENGTHS_EACH, tally_type_size(s->type) == 1 ? 1900 : 700);
+        const problem p = pose_segments(s, r, classes[trial / SOME]);
+        compare_host(&p, TALLY_LENGTHS, TALLY_I32, trial);
+        compare_device(&p, TALLY_OFFSETS, trial % 2 ? TALLY_I64 : TALLY_I32, trial);
+    }
+}
+
 /* ---- plans ---- */
 
 static const tally_segmentation forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_SEGMENT_IDS};
@@ -549,6 +574,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_cancelling_powers),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_partials),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_segmentations),
