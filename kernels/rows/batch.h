@@ -20,7 +20,8 @@ enum { column_bytes = sizeof(second_t) > sizeof(column_t) ? sizeof(second_t) : s
 enum { column_bytes = sizeof(column_t) };
 #endif
 enum {
-    has_groups = !TALLY_IS_FREE && !(TALLY_IS_DEAR && TALLY_BYTES == 8) && TALLY_ACROSS * column_bytes <= 16,
+    has_groups = !TALLY_IS_FREE && !(TALLY_IS_DEAR && TALLY_BYTES == 8) &&
+                 TALLY_ACROSS * column_bytes <= (TALLY_BYTES == 2 ? 24 : 16),
     group_columns = has_groups ? 8 : 1
 };
 

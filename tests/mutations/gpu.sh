@@ -53,7 +53,6 @@ mutation compensated-small $file 'return TALLY_HAS_PRODUCTS && (a->marks & lost_
 mutation compensated-few-mean $file '!tally_is_finite(sum) ? a * 0.5 + b * 0.5' '!tally_is_finite(sum) ? sum * 0.5'
 mutation compensated-plain-lost $file 'node->sum.lost != 0 || ' ''
 mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + node->sum.rest' 'first + node->sum.rest'
-mutation largest-of-narrow kernels/compensated/width.h 'range_of_value((TALLY_V)x)' 'range_of_value((TALLY_V)(TALLY_T)x)'
 file=kernels/compensated/ranged.h
 mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last + log2_n <= 93'
 file=kernels/exact_sums/specials.h
@@ -145,6 +144,7 @@ mutation tile-later-leaves $file \
     'const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;' \
     'const int64_t first = leaf;'
 mutation thread-few-most $file '(int32_t)n, few_most);' '(int32_t)n, 4);'
+mutation largest-of-narrow kernels/compensated/width.h 'range_of_value((TALLY_V)x)' 'range_of_value((TALLY_V)(TALLY_T)x)'
 file=kernels/segments/partials.h
 mutation partials-first-place $file 'if (bit > 0) tally_set_bit' 'if (bit > 1) tally_set_bit'
 mutation partials-crowded $file '__builtin_popcount(heads) > last_partial)' '__builtin_popcount(heads) > last_partial + 1)'

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In order and exact, by an index of 4 bytes, unless only 8 can say it, and of 8. */
+/* In order, exact, and where order does not show, by an index of 4 bytes, unless only 8 can say it, and of 8. */
 static void expect_refused_by(int narrowest, tally_segmentation form, const int64_t *index, int64_t entries,
                               int64_t segments, int64_t values) {
     now.segments = segmentation_names[form];
-    for (int kind = narrowest; kind < 4; kind++) {
+    for (int kind = narrowest; kind < 6; kind++) {
         const int wide = kind % 2;
-        subject s = {TALLY_SUM, TALLY_F32, 0, 0, kind < 2 ? TALLY_FAST : TALLY_BEST};
+        subject s = {kind < 4 ? TALLY_SUM : TALLY_MAX, TALLY_F32, 0, 0, kind < 2 ? TALLY_FAST : TALLY_BEST};
         tally_type type = wide ? TALLY_I64 : TALLY_I32;
         if (wide < narrowest) continue;
         char *memory = scratch(INDEX, (size_t)entries * 8), *out = scratch(OUT, (size_t)segments * 4 + 4);
@@ -20,7 +20,7 @@ static void expect_refused_by(int narrowest, tally_segmentation form, const int6
                                   NULL, TALLY_OUTSIDE_REFUSED,         NULL};
         now.index_type = type;
         tally_plan *plan;
-        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, refused,
+        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), s.op, array, refused,
                                             tally_out(out, TALLY_NATURAL, segments)),
                       TALLY_BAD_SEGMENTS);
         EXPECT_STATUS(tally_plan_open(context_for(&s, backend, 1), TALLY_F32, values, refused, &plan),
@@ -29,7 +29,7 @@ static void expect_refused_by(int narrowest, tally_segmentation form, const int6
         tally__cu_address results = device_copy(out, (size_t)segments * 4, 0);
         for (int checked = 0; checked < 2; checked++) {
             tally_context *context = checked_context_for(&s, checked);
-            EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, refused,
+            EXPECT_STATUS(tally_reduce_segments(context, s.op, array, refused,
                                                 tally_out((void *)(uintptr_t)results, TALLY_NATURAL, segments)),
                           checked ? TALLY_BAD_SEGMENTS : TALLY_OK);
             EXPECT(driver->stream_wait(NULL) == 0, "the kernel failed");
