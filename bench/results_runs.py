@@ -18,7 +18,7 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "cpu matrix": "matrix-cpu-intel-r-xeon-r-processor-2-threads.tsv.gz",
     "gpu": "gpu-2026-11-27-nvidia-h200.json",
     "gpu segments": "gpu-2026-11-27-nvidia-h200-segments.jsonl",
-    "gpu matrix": "matrix-gpu-nvidia-h100-80gb-hbm3.tsv.gz",
+    "gpu matrix": "matrix-gpu-nvidia-h200.tsv.gz",
     "gallery": "gallery.md",
 }
 OUTLIER = 1.3  # a plain read this much faster than the run's median: the row is not compared

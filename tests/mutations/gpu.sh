@@ -144,10 +144,14 @@ mutation tile-later-leaves $file \
     'const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;' \
     'const int64_t first = leaf;'
 mutation thread-few-most $file '(int32_t)n, few_most);' '(int32_t)n, 4);'
-mutation largest-of-narrow kernels/compensated/width.h 'range_of_value((TALLY_V)x)' 'range_of_value((TALLY_V)(TALLY_T)x)'
+mutation largest-of-narrow kernels/compensated/width.h \
+    'range_of_value((TALLY_V)x)' \
+    'range_of_value((TALLY_V)(TALLY_T)x)'
 file=kernels/segments/partials.h
 mutation partials-first-place $file 'if (bit > 0) tally_set_bit' 'if (bit > 1) tally_set_bit'
-mutation partials-crowded $file '__builtin_popcount(heads) > last_partial)' '__builtin_popcount(heads) > last_partial + 1)'
+mutation partials-crowded $file \
+    '__builtin_popcount(heads) > last_partial)' \
+    '__builtin_popcount(heads) > last_partial + 1)'
 mutation partials-crowded-begin $file 'first < last ? 0 : placed->from, placed->to' '0, placed->to'
 mutation partials-to-the-end $file 'to == partial_values ? last_partial' 'to > partial_values ? last_partial'
 mutation partials-by-warp $file 'placed->from - skip' 'placed->from'
