@@ -61,6 +61,7 @@ TALLY_FN partial_t take_partial(const uint32_t *from) {
     a.at = (int32_t)(from[0] & 0xffff);
 #if TALLY_COMPARES_FLOATS
     a.best = compared_of((TALLY_T)(from[0] >> 16));
+    a.best = better_of(a.best, a.best); /* a NaN with the bits that it had, or it would not be the same as itself */
 #else
     a.best = (TALLY_K)(from[0] >> 16);
 #endif

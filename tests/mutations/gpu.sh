@@ -156,6 +156,7 @@ mutation partials-crowded-begin $file 'first < last ? 0 : placed->from, placed->
 mutation partials-to-the-end $file 'to == partial_values ? last_partial' 'to > partial_values ? last_partial'
 mutation partials-by-warp $file 'placed->from - skip' 'placed->from'
 mutation partials-invalid $file 'flags |= span.flags;' ';'
+mutation partials-same-nan kernels/segments/partial.h 'a.best = better_of(a.best, a.best);' ';'
 mutation partials-ties kernels/segments/partial.h 'const int32_t takes = is_better(b, a->best);' \
     'const int32_t takes = !is_better(a->best, b);'
 file=kernels/segments/scaled_segments.h
