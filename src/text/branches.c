@@ -67,6 +67,21 @@ static size_t skip_nothing(macro_table *macros, const token *tokens, size_t at, 
     return matched == MARKS ? behind_line(tokens, end + 1, count) : at;
 }
 
+size_t tally__skip_unused(const token *tokens, size_t at, size_t count) {
+    static const char *const marks[] = {"(", "void", ")", NULL};
+    enum { MARKS = sizeof marks / sizeof *marks };
+    for (size_t i = at;; i++) {
+        for (size_t k = 0; k < MARKS; k++, i++) {
+            i = token_after_blanks(tokens, i, count);
+            if (i == count || (marks[k] != NULL ? !token_is(tokens[i], marks[k]) : tokens[i].kind != TOKEN_WORD))
+                return at;
+        }
+        i = token_after_blanks(tokens, i, count);
+        if (i < count && token_is(tokens[i], ";")) return behind_line(tokens, i + 1, count);
+        if (i == count || !token_is(tokens[i], ",")) return at;
+    }
+}
+
 /* The index after branches `else if (0) ...` at `at`, if no other branch follows them; else `at`. */
 static size_t skip_last_branches(macro_table *macros, const token *tokens, size_t at, size_t count) {
     size_t branch = token_after_blanks(tokens, at + 1, count), next, begin = at;

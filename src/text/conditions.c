@@ -255,7 +255,9 @@ bool tally__resolve_conditions(const char *text, size_t size, text_buffer *out) 
         else if (!token_is_blank(t))
             line_begins = false;
         if (is_live(&r)) {
-            size_t branch = t.kind == TOKEN_WORD ? tally__skip_branch(&r.macros, tokens.tokens, i, tokens.count) : i;
+            size_t branch = t.kind == TOKEN_WORD ? tally__skip_branch(&r.macros, tokens.tokens, i, tokens.count)
+                            : began              ? tally__skip_unused(tokens.tokens, i, tokens.count)
+                                                 : i;
             if (branch > i) {
                 if (began && tokens.tokens[branch - 1].kind == TOKEN_NEWLINE) take_indentation(out);
                 i = branch;

@@ -76,6 +76,9 @@ static void test_constants(void **state) {
            "#define A 0\nif (A) do g(); while (b);\nif (A == b) g();\nif (1) g();\n");
     expect(resolved("#define N(a, b) (void)(a)\n#define S(a, b) return a\n    N(x, y);\n    S(x, { y; });\n"),
            "#define N(a, b) (void)(a)\n#define S(a, b) return a\n    return x;\n");
+    expect(resolved("{\n    (void)a, (void) b;\n    (void)c;\n    (void)d(e);\n    return (void)f, (void)g, h;\n}\n"),
+           "{\n    (void)d(e);\n    return (void)f, (void)g, h;\n}\n");
+    expect(resolved("(void)a, b = (void)c"), "(void)a, b = (void)c");
 }
 static void test_unused(void **state) {
     (void)state;
