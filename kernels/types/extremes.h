@@ -12,11 +12,12 @@
 #define TALLY_COMPARES_FLOATS 0
 #endif
 
-/* TALLY_COMPARED: what is compared. TALLY_LEAST and TALLY_MOST: nothing is below, or above. */
+/* TALLY_COMPARED: what is compared. TALLY_LEAST and TALLY_MOST: no value; nothing is below, or above. Where NaNs are
+ * skipped that is one of them, as the key of no value is theirs, and not that of an infinity. */
 #if TALLY_COMPARES_FLOATS
 #define TALLY_COMPARED float
-#define TALLY_LEAST tally_from_bits_f32((int32_t)0xff800000)
-#define TALLY_MOST tally_from_bits_f32(0x7f800000)
+#define TALLY_LEAST tally_from_bits_f32(TALLY_NAN == 1 ? 0x7fffffff : (int32_t)0xff800000)
+#define TALLY_MOST tally_from_bits_f32(TALLY_NAN == 1 ? 0x7fffffff : 0x7f800000)
 TALLY_FN float low_compared(TALLY_T t) { return value_of(t); }
 TALLY_FN float high_compared(TALLY_T t) { return value_of(t); }
 TALLY_FN float lesser(float a, float b) { return tally_lesser(a, b, TALLY_NAN == 0); }

@@ -120,6 +120,7 @@ mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0
 mutation exact-copies $file 'for (int32_t c = 0; c < copies; c++) {' 'for (int32_t c = 0; c < 1; c++) {'
 
 group gpu-whole "${isas%% *}" "test_gpu --quick" test_gpu test_gpu_nodes
+mutation extremes-no-value kernels/types/extremes.h '(TALLY_NAN == 1 ? 0x7fffffff : 0x7f800000)' '(0x7f800000)'
 mutation specials-absent kernels/exact_sums/specials.h 'if (is_absent) there &= ~(1 << v);' ';'
 file=kernels/exact_sums/exact_block.h
 mutation specials-squares $file \

@@ -5,17 +5,15 @@
 
 #include "node_side.h"
 
-static void check_nodes(const subject *s, data_class class, int trial) {
+static void check_nodes_of(const subject *s, const char *x, const char *y, int trial) {
     const int64_t offsets[SEGMENTS + 1] = {0, 7, 7, COUNT};
     const tally_segments segments =
         trial % 2 ? tally_offsets(offsets, TALLY_I64, SEGMENTS) : tally_rows(1, COUNT / 3, 3);
-    const char *x = data_of(s->type, class, COUNT), *y = data_of(s->type, TIES, COUNT);
     const size_t bytes = COUNT * tally_type_size(s->type), result = result_bytes(s);
     tally_context *context = context_for(s, backend, 1), *host = context_for(s, TALLY_BACKEND_CPU, 1);
     tally__cu_address far_x = device_copy(x, bytes, 0), far_y = device_copy(y, bytes, 0), out;
     char got[SEGMENTS * MOST_NODE], wanted[SEGMENTS * MOST_NODE], results[2][SEGMENTS * 64] = {{0}};
     size_t node;
-    set_scene(s, class, COUNT);
     choose_schedule(trial);
     EXPECT_OK(tally_node_bytes(context, s->op, s->type, &node));
     EXPECT_OK(segments_nodes(context, s, address(far_x), address(far_y), COUNT, segments, got, SEGMENTS * node));
@@ -40,12 +38,32 @@ static void check_nodes(const subject *s, data_class class, int trial) {
     driver->release(far_y);
 }
 
+static void check_nodes(const subject *s, data_class class, int trial) {
+    set_scene(s, class, COUNT);
+    check_nodes_of(s, data_of(s->type, class, COUNT), data_of(s->type, TIES, COUNT), trial);
+}
+
 static void test_nodes(void **state) {
     subject s = {.op = -1};
     (void)state;
     for (int trial = 0; next_subject(&s); trial++)
         if (!order_shows(&s) && (trial % 4 == 0 || s.op == TALLY_ARGMAX))
             check_nodes(&s, (data_class)(trial % DATA_CLASSES), trial);
+}
+
+/* Nodes of skipped NaNs alone, and beside infinities, which an extreme might take for no value. */
+static void test_skipped(void **state) {
+    static const tally_op ops[] = {TALLY_MAX, TALLY_MIN, TALLY_MINMAX, TALLY_NORMINF, TALLY_ARGMAX};
+    static const tally_type types[] = {TALLY_F16, TALLY_BF16, TALLY_F32, TALLY_F64};
+    static char values[COUNT * 8];
+    static const double others[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
+    (void)state;
+    for (int trial = 0; trial < 5 * 4 * 3; trial++) {
+        const subject s = {ops[trial % 5], types[trial / 5 % 4], TALLY_NAN_SKIP, 0, TALLY_BEST};
+        for (int64_t i = 0; i < COUNT; i++) put_number(s.type, values, i, i < 9 ? others[trial / 20] : (double)NAN);
+        set_scene(&s, SPECIALS, COUNT);
+        check_nodes_of(&s, values, values, trial);
+    }
 }
 
 /* What infinities and NaNs are evidence of in a node; among 2^16 values a warp reads ones without any, too. */
@@ -512,17 +530,12 @@ static bool is_for_nodes(tally__form form) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_specials),
-        cmocka_unit_test(test_nodes_there),
-        cmocka_unit_test(test_long_segments),
-        cmocka_unit_test(test_many_segments),
-        cmocka_unit_test(test_told),
-        cmocka_unit_test(test_refused_there),
-        cmocka_unit_test(test_captured),
-        cmocka_unit_test(test_memory_there),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_values_and_refusals),
+        cmocka_unit_test(test_nodes),         cmocka_unit_test(test_skipped),
+        cmocka_unit_test(test_specials),      cmocka_unit_test(test_nodes_there),
+        cmocka_unit_test(test_long_segments), cmocka_unit_test(test_many_segments),
+        cmocka_unit_test(test_told),          cmocka_unit_test(test_refused_there),
+        cmocka_unit_test(test_captured),      cmocka_unit_test(test_memory_there),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_values_and_refusals),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
