@@ -36,7 +36,8 @@
  *
  * Arithmetic
  *   tally_lesser(a, b, nan)  tally_greater(a, b, nan)   of two f32, with -0 below 0. If one is a NaN: a NaN where
- *                                      the constant `nan` is not 0, and otherwise the other one
+ *                                      the constant `nan` is not 0, and otherwise the other one.
+ *                                      A NaN has bits of its own, not those of a or b
  *   tally_min_less_one(v, least)       the lesser of v - 1, which wraps around, and `least`
  *   tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum)   adds to sum the bytes of v where `ones` has 1
  *   tally_reverse(n, bits)             n < 2^bits with its bits in reverse order; bits is at most 31

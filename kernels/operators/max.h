@@ -1,4 +1,4 @@
-/* max: the largest value, as the largest integer key (types/types.h): exact in any order, +0 above -0. */
+/* max: the largest value (types/extremes.h): exact in any order, +0 above -0. */
 #ifndef TALLY_OPERATOR_MAX_H
 #define TALLY_OPERATOR_MAX_H
 

@@ -1,4 +1,4 @@
-/* min: the smallest value, as the smallest integer key (types/types.h): exact in any order, -0 below +0. */
+/* min: the smallest value (types/extremes.h): exact in any order, -0 below +0. */
 #ifndef TALLY_OPERATOR_MIN_H
 #define TALLY_OPERATOR_MIN_H
 

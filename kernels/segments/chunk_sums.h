@@ -4,7 +4,7 @@
 #define TALLY_CHUNK_SUMS_H
 
 #include "accumulators/operator.h"
-#include "segments/tile_sizes.h"
+#include "segments/chunk_places.h"
 
 #if TALLY_IN_CHUNKS
 
@@ -39,11 +39,8 @@ TALLY_FN tally_compensated parts_of(chunk_sum_t a) { return tally_compensated_of
  * up in chunks; that tile sets others. */
 #define TALLY_HEADS_BESIDE TALLY_IS_F64
 enum {
-    most_chunks = (values_capacity + 16 - 1) / TALLY_CHUNK_BYTES + 1,
-    chunk_quads = TALLY_CHUNK_BYTES / 16,
-    chunk_values = TALLY_CHUNK_BYTES /
-                   TALLY_BYTES, /* values; an odd number of quads, so that lanes that read theirs ask for all banks */
-    sums_capacity = (TALLY_CHUNK_BYTES - (TALLY_HEADS_BESIDE ? 0 : 4)) / TALLY_SUM_BYTES - 1,
+    chunk_quads = chunk_bytes / 16,
+    sums_capacity = (chunk_bytes - (TALLY_HEADS_BESIDE ? 0 : 4)) / TALLY_SUM_BYTES - 1,
     log_meet = 8,     /* log2 of how many values may meet in one f64: those of 9 chunks */
     few_chunks = 255, /* 8 for each lane of a warp; in tiles that may have more chunks, twice as many values meet */
     most_alone = 7 * chunk_values - 1, /* the longest segment that one thread adds up */
@@ -54,7 +51,6 @@ enum {
     most_guessed = 960,
     most_skipped = 15 /* tiles behind two that chunks did not do for */
 };
-typedef char heads_are_bits[chunk_values <= 32 ? 1 : -1];
 /* What takes the place of a chunk's values: for each head the sum of the values left of it, and the sum of all.
  * Segments of one or two values have no heads of their own. So two heads may be 1 apart, and the next one is then at
  * least 2 further: at most 14 of f32, and 7 of f64. There is room for 12 and 6; more are very rare. */
@@ -64,7 +60,7 @@ typedef struct chunk_sums_t {
     uint32_t heads; /* head flags: a bit for each place but the first */
 #endif
 } chunk_sums_t;
-typedef char sums_fit[sizeof(chunk_sums_t) <= TALLY_CHUNK_BYTES ? 1 : -1];
+typedef char sums_fit[sizeof(chunk_sums_t) <= chunk_bytes ? 1 : -1];
 
 /* What is beside the values. */
 typedef struct in_chunks_t {

@@ -12,7 +12,7 @@
 typedef struct chunks_t chunks_t;
 #if TALLY_IN_CHUNKS
 
-/* A tile in chunks. Places count values from the 16 bytes on in which the first one lies. */
+/* A tile in chunks (segments/chunk_places.h). */
 struct chunks_t {
     char *values;
     uint32_t *heads, *others; /* head flags of this tile; and of the one before, which are no longer needed */
@@ -21,7 +21,7 @@ struct chunks_t {
     int32_t last; /* of f64: the anchor's last bit */
 };
 TALLY_FN chunk_sums_t *sums_of(const chunks_t *chunks, int32_t chunk) {
-    return (chunk_sums_t *)(void *)(chunks->values + chunk * TALLY_CHUNK_BYTES);
+    return (chunk_sums_t *)(void *)(chunks->values + chunk * chunk_bytes);
 }
 
 /* Whether sums of 2^log2_n values are exact; and of as many as meet where one thread adds up more, or in a tile. */
@@ -37,15 +37,6 @@ TALLY_FN int32_t log_in_tile(int32_t values) {
 
 /* ---- first: head flags, and segments of at most two values ---- */
 
-/* The chunk of a place below 2^15, by a multiplication in place of a division. 9363 * 28 = 2^18 + 20, so it is right
- * below 2^18 / 20. */
-TALLY_FN int32_t chunk_of(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / chunk_values) >> 18); }
-typedef char chunk_is[28 % chunk_values == 0 && values_capacity / TALLY_BYTES + 4 < 13107 ? 1 : -1];
-
-TALLY_FN void set_head(uint32_t *heads, int32_t place) {
-    const int32_t chunk = chunk_of(place);
-    tally_set_bit(heads + chunk, place - chunk * chunk_values);
-}
 /* Marks the leaves of the two segments that cross the tile's boundaries, a lane for each leaf. */
 TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
     TALLY_UNROLL
@@ -126,7 +117,7 @@ TALLY_FN void add_chunks(const chunks_t *chunks, int32_t count, int32_t count_be
         for (int32_t chunk = count + tally_thread(); chunk < count_before; chunk += TALLY_CONSUMERS)
             chunks->others[chunk] = 0;
     for (int32_t chunk = tally_thread(); chunk < count; chunk += TALLY_CONSUMERS) {
-        uint32_t mine = chunks->heads[chunk] & ~(uint32_t)1; /* nothing is left of a head at the first place */
+        uint32_t mine = chunks->heads[chunk];
         chunks->others[chunk] = 0;
         if (__builtin_popcount(mine) > sums_capacity) range->most = UINT32_MAX, mine = 0;
         add_chunk(chunks, chunk, mine, range);
@@ -143,7 +134,7 @@ TALLY_FN chunk_sum_t sum_left_of(const chunks_t *chunks, int32_t chunk, int32_t 
 #else
     const uint32_t heads = sums->heads;
 #endif
-    return sums->left[to == chunk_values ? sums_capacity : __builtin_popcount(heads & (((uint32_t)1 << to) - 2))];
+    return sums->left[to == chunk_values ? sums_capacity : __builtin_popcount(heads & (((uint32_t)1 << to) - 1))];
 }
 /* Whether values i, i + step, ... before `end` are all -0, so that their sum is -0: a difference of sums does not
  * tell. */

@@ -4,7 +4,7 @@
 #define TALLY_PARTIAL_H
 
 #include "accumulators/operator.h"
-#include "segments/tile_sizes.h"
+#include "segments/chunk_places.h"
 #include "shared/search.h"
 
 #if TALLY_IN_PARTIALS
@@ -101,19 +101,17 @@ TALLY_FN partial_t take_partial(const uint32_t *from) {
 #endif
 
 enum {
-    partial_values = TALLY_BYTES == 8 ? 14 : 28,              /* of a chunk; */
-    words_of_values = partial_values * TALLY_BYTES / 4,       /* and what takes their place: */
+    words_of_values = chunk_bytes / 4,                        /* of a chunk, and what takes their place: */
     heads_word = words_of_values - 1,                         /* the chunk's head flags, */
     last_partial = (words_of_values - 1) / partial_words - 1, /* the partial result of its end, and those before it */
-    partial_chunks = (values_capacity + 16) / (partial_values * TALLY_BYTES) + 2,
-    most_by_thread = 20 * partial_values, /* the longest segment that one thread combines */
-    least_heads = 3,                      /* for which a chunk has room, so that chunks pay */
+    most_by_thread = 20 * chunk_values,                       /* the longest segment that one thread combines */
+    least_heads = 3,                                          /* for which a chunk has room, so that chunks pay */
     /* Values of a segment on average for which chunks pay: from so many on, and to so many. Measured. */
     least_for_partials = TALLY_HAS_SUM || TALLY_HAS_SQUARES ? 10 : 4,
     most_for_partials = 200
 };
 typedef struct in_partials_t {
-    uint32_t heads[partial_chunks];           /* a bit for each place of each chunk; 0 before a tile */
+    uint32_t heads[most_chunks];              /* a bit for each place of each chunk; 0 before a tile */
     int32_t is_crowded[TALLY_CONSUMER_WARPS]; /* whether a warp met a chunk with too many heads */
 } in_partials_t;
 #endif

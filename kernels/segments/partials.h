@@ -12,7 +12,7 @@
 
 #if TALLY_IN_PARTIALS
 
-/* A tile in chunks. Places count values from the 16 bytes on in which the first one lies. */
+/* A tile in chunks (segments/chunk_places.h). */
 typedef struct partials_t {
     char *values;
     uint32_t *heads;     /* head flags of each chunk: 0 where partial results have taken the place of values */
@@ -21,17 +21,11 @@ typedef struct partials_t {
     int32_t has_crowded; /* some chunk has more heads than there is room for */
 } partials_t;
 TALLY_FN uint32_t *words_of_chunk(const partials_t *partials, int32_t chunk) {
-    return (uint32_t *)(void *)(partials->values + chunk * (partial_values * TALLY_BYTES));
+    return (uint32_t *)(void *)(partials->values + chunk * chunk_bytes);
 }
-/* The chunk of a place, by a multiplication in place of a division: 37450 * 28 = 2^20 + 24, so it is right below
- * 2^20 / 24. */
-TALLY_FN int32_t partial_chunk(int32_t place) {
-    return (int32_t)((uint32_t)place * (37450 * 28 / partial_values) >> 20);
-}
-typedef char partial_chunk_is[28 % partial_values == 0 && values_capacity / TALLY_BYTES + 16 < 43690 ? 1 : -1];
 
 TALLY_FN void begin_partials(all_shared_t *all) {
-    for (int32_t k = tally_thread(); k < partial_chunks; k += TALLY_SEGMENTS_BLOCK) all->in_partials.heads[k] = 0;
+    for (int32_t k = tally_thread(); k < most_chunks; k += TALLY_SEGMENTS_BLOCK) all->in_partials.heads[k] = 0;
 }
 TALLY_FN int32_t is_for_partials(const tile_t *tile) {
     return last_partial >= least_heads && !are_few(tile) && tile->values > least_for_partials * tile->own &&
@@ -40,16 +34,12 @@ TALLY_FN int32_t is_for_partials(const tile_t *tile) {
 
 /* ---- first: head flags, where segments end and where the first one begins ---- */
 
-TALLY_FN void mark_head(uint32_t *heads, int32_t place) {
-    const int32_t chunk = partial_chunk(place), bit = place - chunk * partial_values;
-    if (bit > 0) tally_set_bit(heads + chunk, bit); /* nothing is left of a head at the first place */
-}
 /* An end that is invalid marks nothing: close_partials tells of it. */
 TALLY_FN void mark_heads(const tile_t *tile, const partials_t *partials) {
     TALLY_ROLLED
     for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_CONSUMERS) { /* there are ends, as there are segments */
         const uint32_t end = end_of(tile, i);
-        if (end <= (uint32_t)tile->values) mark_head(partials->heads, partials->before + (int32_t)end);
+        if (end <= (uint32_t)tile->values) set_head(partials->heads, partials->before + (int32_t)end);
     }
 }
 
@@ -82,7 +72,7 @@ TALLY_FN void fold_chunk(uint32_t *words, uint32_t heads) {
     partial_t partial = no_partial(0);
     words[heads_word] = heads;
     TALLY_UNROLL
-    for (int32_t v = 0; v < partial_values; v++) {
+    for (int32_t v = 0; v < chunk_values; v++) {
         TALLY_T x;
         __builtin_memcpy(&x, (const char *)all.w + v * TALLY_BYTES, sizeof x);
         if (v > 0 && (heads >> v & 1) != 0) {
@@ -130,7 +120,7 @@ TALLY_FN partial_t partial_within(const partials_t *partials, int32_t chunk, int
         return partial;
     }
     const int32_t left =
-        to == partial_values ? last_partial : __builtin_popcount(words[heads_word] & (((uint32_t)1 << to) - 1));
+        to == chunk_values ? last_partial : __builtin_popcount(words[heads_word] & (((uint32_t)1 << to) - 1));
     return take_partial(words + left * partial_words);
 }
 /* What it has where all its values are of the segment: then it has no heads. */
@@ -144,10 +134,10 @@ typedef struct placed_t {
 TALLY_FN placed_t placed_in_chunks(int32_t before, span_t span) {
     const int32_t begin = before + span.at, end = begin + span.n;
     placed_t placed;
-    placed.first = partial_chunk(begin);
-    placed.last = partial_chunk(end - 1);
-    placed.from = begin - placed.first * partial_values;
-    placed.to = end - placed.last * partial_values;
+    placed.first = chunk_of(begin);
+    placed.last = chunk_of(end - 1);
+    placed.from = begin - placed.first * chunk_values;
+    placed.to = end - placed.last * chunk_values;
     return placed;
 }
 /* The node of a segment of n > 0 values that has few chunks, by one thread. */
@@ -155,13 +145,13 @@ TALLY_FN node_t node_alone(const partials_t *partials, const placed_t *placed, i
     const int32_t first = placed->first, last = placed->last;
     partial_t all = no_partial(placed->from);
     if (first < last) {
-        all = partial_within(partials, first, placed->from, partial_values);
+        all = partial_within(partials, first, placed->from, chunk_values);
         TALLY_ROLLED
         for (int32_t chunk = first + 1; chunk < last; chunk++)
-            join_partials(&all, partial_of_all(partials, chunk), (chunk - first) * partial_values);
+            join_partials(&all, partial_of_all(partials, chunk), (chunk - first) * chunk_values);
     }
     const partial_t end = partial_within(partials, last, first < last ? 0 : placed->from, placed->to);
-    join_partials(&all, end, (last - first) * partial_values);
+    join_partials(&all, end, (last - first) * chunk_values);
     return node_of_partial(all, n, placed->from);
 }
 /* Of one that has many, by a warp. Lane 0 gets it. */
@@ -169,8 +159,8 @@ TALLY_FN node_t node_of_warp(const partials_t *partials, const placed_t *placed)
     node_t all = nothing();
     TALLY_ROLLED
     for (int32_t chunk = placed->first + tally_lane(); chunk <= placed->last; chunk += TALLY_WARP) {
-        const int32_t skip = (chunk - placed->first) * partial_values, from = chunk == placed->first ? placed->from : 0,
-                      to = chunk == placed->last ? placed->to : partial_values;
+        const int32_t skip = (chunk - placed->first) * chunk_values, from = chunk == placed->first ? placed->from : 0,
+                      to = chunk == placed->last ? placed->to : chunk_values;
         all = merge(all, node_of_partial(partial_within(partials, chunk, from, to), to - from, placed->from - skip));
     }
     return pair_lanes(all, TALLY_WARP);
@@ -210,7 +200,7 @@ TALLY_FN int32_t take_partials(const tally_segments_work *work, const tile_t *ti
     in_partials_t *const in = &all->in_partials;
     partials_t partials;
     partials.before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
-    partials.count = partial_chunk(partials.before + tile->values - 1) + 1;
+    partials.count = chunk_of(partials.before + tile->values - 1) + 1;
     partials.values = (char *)(uint64_t)(tile->x - partials.before);
     partials.heads = in->heads;
     mark_heads(tile, &partials);

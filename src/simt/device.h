@@ -62,15 +62,17 @@ TALLY_FN int32_t tally_warp(void) { return tally__simt->here->thread / TALLY_WAR
 #define tally_warp_max(v) tally__simt->meet(TALLY_SIMT_MAX, v, 0, TALLY_SIMT_HERE)
 #define tally_warp_min(v) tally__simt->meet(TALLY_SIMT_MIN, v, 0, TALLY_SIMT_HERE)
 
-/* A NaN loses its bits, as on GPUs. */
+/* Of two of which one is a NaN, or both. A NaN loses its bits, as on GPUs. */
+TALLY_FN float tally__of_nan(float a, float b, int32_t nan) {
+    if (nan || (a != a && b != b)) return tally_from_bits_f32(0x7fffffff);
+    return a != a ? b : a;
+}
 TALLY_FN float tally_lesser(float a, float b, int32_t nan) {
-    if ((a != a && (nan || b != b)) || (nan && b != b)) return tally_from_bits_f32(0x7fffffff);
-    if (a != a || b != b) return a != a ? b : a;
+    if (a != a || b != b) return tally__of_nan(a, b, nan);
     return a == b ? (__builtin_signbit(a) ? a : b) : a < b ? a : b;
 }
 TALLY_FN float tally_greater(float a, float b, int32_t nan) {
-    if ((a != a && (nan || b != b)) || (nan && b != b)) return tally_from_bits_f32(0x7fffffff);
-    if (a != a || b != b) return a != a ? b : a;
+    if (a != a || b != b) return tally__of_nan(a, b, nan);
     return a == b ? (__builtin_signbit(a) ? b : a) : a > b ? a : b;
 }
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return v - 1 < least ? v - 1 : least; }

@@ -149,12 +149,12 @@ mutation largest-of-narrow kernels/compensated/width.h \
     'range_of_value((TALLY_V)x)' \
     'range_of_value((TALLY_V)(TALLY_T)x)'
 file=kernels/segments/partials.h
-mutation partials-first-place $file 'if (bit > 0) tally_set_bit' 'if (bit > 1) tally_set_bit'
+mutation partials-first-place kernels/segments/chunk_places.h 'if (bit > 0) tally_set_bit' 'if (bit > 1) tally_set_bit'
 mutation partials-crowded $file \
     '__builtin_popcount(heads) > last_partial)' \
     '__builtin_popcount(heads) > last_partial + 1)'
 mutation partials-crowded-begin $file 'first < last ? 0 : placed->from, placed->to' '0, placed->to'
-mutation partials-to-the-end $file 'to == partial_values ? last_partial' 'to > partial_values ? last_partial'
+mutation partials-to-the-end $file 'to == chunk_values ? last_partial' 'to > chunk_values ? last_partial'
 mutation partials-by-warp $file 'placed->from - skip' 'placed->from'
 mutation partials-invalid $file 'flags |= span.flags;' ';'
 mutation partials-same-nan kernels/segments/partial.h 'a.best = better_of(a.best, a.best);' ';'
