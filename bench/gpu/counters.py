@@ -4,9 +4,9 @@
     bench/gpu/counters.py --op var --type bf16 --segmentation "rows of 768;each 100" --data normal
 
 Options are those of bench/gpu/matrix. TALLY_LIBRARY names the library, if it is not build/libtally.so. Prints a table:
-a kernel's time, how busy memory, issue slots and the pipe of f64 are, how many warps there are, and why warps wait:
-cycles a warp waits for each instruction, for the two worst reasons. Kernels of less than a twentieth of a call's time
-are left out. Clocks are left alone, and the call is warm.
+a kernel's time, its registers and instructions for each value of the cell, how busy memory, issue slots and the pipe of
+f64 are, how many warps there are, and why warps wait: cycles a warp waits for each instruction, for the two worst
+reasons. Kernels of less than a twentieth of a call's time are left out. Clocks are left alone, and the call is warm.
 """
 
 import csv
@@ -41,7 +41,8 @@ SHARES = {
     "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
 }
 TIME, REGISTERS = "gpu__time_duration.sum", "launch__registers_per_thread"
-METRICS = [TIME, REGISTERS, *SHARES.values(), *(STALL + name + PER_ISSUE for name in STALLS)]
+INSTRUCTIONS = "smsp__inst_executed.sum"  # of warps
+METRICS = [TIME, REGISTERS, INSTRUCTIONS, *SHARES.values(), *(STALL + name + PER_ISSUE for name in STALLS)]
 LEAST = 0.05  # of a call's time
 MARK = "spin_kernel"  # stands before the kernels of a cell
 CHILD = "TALLY_COUNTERS"  # the variable that tells a process that ncu watches it
@@ -69,7 +70,7 @@ def run_cells():
         works[0]()
         torch.cuda.synchronize()
         profiler.cudaProfilerStop()
-        print("cell:", *cell, sep="\t", flush=True)
+        print("cell:", shape.values, *cell, sep="\t", flush=True)
 
 
 def number(text):
@@ -88,12 +89,13 @@ def kernels_of(log):
     return found, UNITS[units[TIME]]
 
 
-def line_of(cell, row, unit):
+def line_of(cell, values, row, unit):
     stalls = sorted(((number(row[STALL + name + PER_ISSUE]), word) for name, word in STALLS.items()), reverse=True)
     shares = [f"{number(row[name]):.0f}%" for name in SHARES.values()]
     waits = ", ".join(f"{word} {cycles:.1f}" for cycles, word in stalls[:2])
     name = row["Kernel Name"].split("(")[0].removeprefix("tally_")
-    return [*cell, name, f"{number(row[TIME]) * unit:.1f}", row[REGISTERS], *shares, waits]
+    each = number(row[INSTRUCTIONS]) * 32 / values
+    return [*cell, name, f"{number(row[TIME]) * unit:.1f}", row[REGISTERS], f"{each:.1f}", *shares, waits]
 
 
 def main():
@@ -111,13 +113,14 @@ def main():
             sys.exit(f"counters: ncu ended with {ended.returncode}: {ended.stdout[-500:]}\n{log.read_text()[-500:]}")
         cells = [line.split("\t")[1:] for line in ended.stdout.splitlines() if line.startswith("cell:")]
         found, unit = kernels_of(log)
-    head = ["op", "type", "accuracy", "segmentation", "data", "kernel", "us", "registers", *SHARES, "cycles waited for"]
-    print("| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * 6 + ["---:"] * 8 + ["---"]) + " |", sep="\n")
-    for cell, rows in zip(cells, found):
+    head = ["op", "type", "accuracy", "segmentation", "data", "kernel", "us", "registers", "instructions", *SHARES]
+    head += ["cycles waited for"]
+    print("| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * 6 + ["---:"] * 9 + ["---"]) + " |", sep="\n")
+    for (values, *cell), rows in zip(cells, found):
         whole = sum(number(row[TIME]) for row in rows)
         for row in rows:
             if number(row[TIME]) >= LEAST * whole:
-                print("| " + " | ".join(line_of(cell, row, unit)) + " |")
+                print("| " + " | ".join(line_of(cell, int(values), row, unit)) + " |")
 
 
 if __name__ == "__main__":
