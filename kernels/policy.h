@@ -159,7 +159,7 @@
 /* Products of f64 may overflow, or have bits that no double has. Then values are scaled (segments/scaled_segments.h);
  * beside keys no registers are left for that. */
 #define TALLY_RESCALES (TALLY_IS_COMPENSATED && TALLY_IS_F64 && TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)
-/* In chunks sums of f64 are two, with an anchor between them (segments/chunk_sums.h). */
+/* In chunks sums of f64 are two, with an anchor between them (chunks/chunk_sums.h). */
 #define TALLY_IS_ANCHORED (TALLY_IS_PLAIN && TALLY_IS_F64)
 
 /* ---- segments in shared memory ---- */
@@ -204,10 +204,10 @@
 #define TALLY_ARE_PLAIN_BYTES (TALLY_BYTES == 1 && !TALLY_SIGNED && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES)
 #define TALLY_ARE_SMALL_TWICE (TALLY_PASSES == 2 && !TALLY_IS_DEAR && TALLY_BYTES <= 4 && sizeof(column_t) <= 4)
 #define TALLY_COLUMNS_BATCH (TALLY_ARE_BYTE_STATS ? 4 : TALLY_ARE_SMALL_TWICE || TALLY_ARE_PLAIN_BYTES ? 16 : 8)
-/* Threads add up chunks of a tile, whatever segments they are of (segments/chunks.h). */
+/* Threads add up chunks of a tile, whatever segments they are of (chunks/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* The same where order does not show, for partial results that are small beside the values of a chunk
- * (segments/partials.h). */
+ * (chunks/partials.h). */
 #define TALLY_IN_PARTIALS                                          \
     (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
      !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1)))

@@ -49,7 +49,7 @@ KERNELS = [  # columns of the band beneath all: lines of folders, and what they 
     (["operators", "exact", "user"], "one file each"),
     (["types", "accumulators", "device"], "what all share"),
     (["order", "sums exact_sums", "compensated"], "one tree; exact sums"),
-    (["partition shared", "segments exact_segments", "rows features merge"], "shapes of the data"),
+    (["partition shared segments", "chunks exact_segments", "rows features merge"], "shapes of the data"),
     (["production"], "GPU kernels"),
 ]
 

@@ -36,7 +36,7 @@ enum {
  * while it reduces another, or 1 where shared memory has no more. */
 #define TALLY_TILE_MOST(inputs) (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
 #define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values lie as far behind one as in memory */
-#define TALLY_CHUNK_BYTES 112 /* bytes of values that a thread folds at once, at most (segments/chunk_places.h) */
+#define TALLY_CHUNK_BYTES 112 /* bytes of values that a thread folds at once, at most (chunks/chunk_places.h) */
 #define TALLY_TILE_BUFFER(inputs)                                                               \
     ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_CHUNK_BYTES + \
       (TALLY_LINE_BYTES - 16) + TALLY_LINE_BYTES - 1) /                                         \

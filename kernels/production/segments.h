@@ -14,9 +14,9 @@
 
 #include "order/nodes.h"
 #include "segments/copy_tile.h"
-#include "segments/tile_chunks.h"
+#include "chunks/tile_chunks.h"
 #include "segments/listed_segments.h"
-#include "segments/partials.h"
+#include "chunks/partials.h"
 #include "segments/sorted_segments.h"
 
 #if TALLY_EXPANSIONS /* an exact sum, of values or of magnitudes alone */

@@ -5,8 +5,8 @@
 #define TALLY_TILE_OF_SEGMENTS_H
 
 #include "accumulators/operator.h"
-#include "segments/chunk_sums.h"
-#include "segments/partial.h"
+#include "chunks/chunk_sums.h"
+#include "chunks/partial.h"
 #include "segments/tile_sizes.h"
 
 /* ---- results ---- */

@@ -148,8 +148,8 @@ mutation thread-few-most $file '(int32_t)n, few_most);' '(int32_t)n, 4);'
 mutation largest-of-narrow kernels/compensated/width.h \
     'range_of_value((TALLY_V)x)' \
     'range_of_value((TALLY_V)(TALLY_T)x)'
-file=kernels/segments/partials.h
-mutation partials-first-place kernels/segments/chunk_places.h 'if (bit > 0) tally_set_bit' 'if (bit > 1) tally_set_bit'
+file=kernels/chunks/partials.h
+mutation partials-first-place kernels/chunks/chunk_places.h 'if (bit > 0) tally_set_bit' 'if (bit > 1) tally_set_bit'
 mutation partials-crowded $file \
     '__builtin_popcount(heads) > last_partial)' \
     '__builtin_popcount(heads) > last_partial + 1)'
@@ -157,8 +157,8 @@ mutation partials-crowded-begin $file 'first < last ? 0 : placed->from, placed->
 mutation partials-to-the-end $file 'to == chunk_values ? last_partial' 'to > chunk_values ? last_partial'
 mutation partials-by-warp $file 'placed->from - skip' 'placed->from'
 mutation partials-invalid $file 'flags |= span.flags;' ';'
-mutation partials-same-nan kernels/segments/partial.h 'a.best = better_of(a.best, a.best);' ';'
-mutation partials-ties kernels/segments/partial.h 'const int32_t takes = is_better(b, a->best);' \
+mutation partials-same-nan kernels/chunks/partial.h 'a.best = better_of(a.best, a.best);' ';'
+mutation partials-ties kernels/chunks/partial.h 'const int32_t takes = is_better(b, a->best);' \
     'const int32_t takes = !is_better(a->best, b);'
 file=kernels/segments/scaled_segments.h
 mutation scaled-power $file ': -powers.x;' ': -powers.x / 2;'

@@ -1,5 +1,5 @@
 /* Values of segments whose exact sums are at the boundary of what one f64 holds, or of f64 what two hold, or three
- * (kernels/segments/chunks.h, compensated/ranged.h). */
+ * (kernels/chunks/chunks.h, compensated/ranged.h). */
 #ifndef TALLY_FLOAT_RANGES_H
 #define TALLY_FLOAT_RANGES_H
 

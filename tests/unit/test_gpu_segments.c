@@ -316,7 +316,7 @@ static void test_ranges(void **state) {
     }
 }
 
-/* Sums by chunks (segments/chunks.h): as many boundaries as there is room for and more, lengths that one thread adds up
+/* Sums by chunks (chunks/chunks.h): as many boundaries as there is room for and more, lengths that one thread adds up
  * and those that it does not, spreads of values that it can and cannot do. */
 static void test_chunks(void **state) {
     static const int64_t boundaries[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27},
@@ -342,7 +342,7 @@ static void test_chunks(void **state) {
     }
 }
 
-/* Partial results (segments/partials.h): chunks with as many heads as there is room for and more, segments that one
+/* Partial results (chunks/partials.h): chunks with as many heads as there is room for and more, segments that one
  * thread combines and those that a warp does, ties and special values. */
 static void test_partials(void **state) {
     static const int64_t lengths[] = {1, 2, 1, 1, 3, 1, 1, 2, 1, 0, 1, 1,  1,   1, 28,  27, 29,  56, 0,  84, 14, 13, 15,

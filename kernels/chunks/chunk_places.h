@@ -1,6 +1,6 @@
 /* Chunks of a tile: the consecutive values that one thread folds, whatever segments they are of. Each has head flags, a
  * bit for each place. Places count values from the 16 bytes on in which the tile's first one lies. For
- * segments/chunks.h and segments/partials.h. */
+ * chunks/chunks.h and chunks/partials.h. */
 #ifndef TALLY_CHUNK_PLACES_H
 #define TALLY_CHUNK_PLACES_H
 

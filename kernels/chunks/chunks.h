@@ -12,7 +12,7 @@
 typedef struct chunks_t chunks_t;
 #if TALLY_IN_CHUNKS
 
-/* A tile in chunks (segments/chunk_places.h). */
+/* A tile in chunks (chunks/chunk_places.h). */
 struct chunks_t {
     char *values;
     uint32_t *heads, *others; /* head flags of this tile; and of the one before, which are no longer needed */

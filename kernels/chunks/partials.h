@@ -8,11 +8,11 @@
 #define TALLY_PARTIALS_H
 
 #include "segments/own_segments.h"
-#include "segments/partial.h"
+#include "chunks/partial.h"
 
 #if TALLY_IN_PARTIALS
 
-/* A tile in chunks (segments/chunk_places.h). */
+/* A tile in chunks (chunks/chunk_places.h). */
 typedef struct partials_t {
     char *values;
     uint32_t *heads;     /* head flags of each chunk: 0 where partial results have taken the place of values */

@@ -1,9 +1,9 @@
-/* Reduces all segments of a tile by chunks (segments/chunks.h), in units that do so (TALLY_IN_CHUNKS). */
+/* Reduces all segments of a tile by chunks (chunks/chunks.h), in units that do so (TALLY_IN_CHUNKS). */
 #ifndef TALLY_TILE_CHUNKS_H
 #define TALLY_TILE_CHUNKS_H
 
 #include "segments/own_segments.h"
-#include "segments/chunks.h"
+#include "chunks/chunks.h"
 
 #if TALLY_IN_CHUNKS
 TALLY_FN void begin_chunks(all_shared_t *all) {

@@ -1,10 +1,10 @@
-/* What segments/chunks.h keeps in shared memory, in units that add up chunks (TALLY_IN_CHUNKS): sums in the place of a
+/* What chunks/chunks.h keeps in shared memory, in units that add up chunks (TALLY_IN_CHUNKS): sums in the place of a
  * tile's values, and more beside them. */
 #ifndef TALLY_CHUNK_SUMS_H
 #define TALLY_CHUNK_SUMS_H
 
 #include "accumulators/operator.h"
-#include "segments/chunk_places.h"
+#include "chunks/chunk_places.h"
 
 #if TALLY_IN_CHUNKS
 

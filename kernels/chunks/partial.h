@@ -1,10 +1,10 @@
-/* The partial result of values that lie side by side, for segments/partials.h, and what that keeps of it in shared
+/* The partial result of values that lie side by side, for chunks/partials.h, and what that keeps of it in shared
  * memory. */
 #ifndef TALLY_PARTIAL_H
 #define TALLY_PARTIAL_H
 
 #include "accumulators/operator.h"
-#include "segments/chunk_places.h"
+#include "chunks/chunk_places.h"
 #include "shared/search.h"
 
 #if TALLY_IN_PARTIALS
