@@ -207,10 +207,15 @@
 /* Threads add up chunks of a tile, whatever segments they are of (chunks/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* The same where order does not show, for partial results that are small beside the values of a chunk
- * (chunks/partials.h). */
-#define TALLY_IN_PARTIALS                                          \
-    (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
-     !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1)))
+ * (chunks/partials.h). For exact sums of squares of f32 a chunk's range tells how they are added up
+ * (chunks/measured_chunk.h). */
+#define TALLY_MEASURES_CHUNKS \
+    (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES == 4 && !TALLY_MAY_SKIP)
+#define TALLY_IN_PARTIALS                                                                    \
+    (TALLY_MEASURES_CHUNKS || (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
+                               !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1))))
+/* A value costs so much that parts of segments that cross a tile's boundaries, and few segments, go by chunks, too. */
+#define TALLY_ALL_IN_PARTIALS (TALLY_MEASURES_CHUNKS && TALLY_HAS_SUM)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */
 #define TALLY_NEEDS_LEAVES (!TALLY_IS_COMPENSATED && !TALLY_HAS_INDEX)
 /* Sums of bytes: four at a time. */

@@ -23,6 +23,13 @@ TALLY_FN void set_head(uint32_t *heads, int32_t place) {
     const int32_t chunk = chunk_of(place), bit = place - chunk * chunk_values;
     if (bit > 0) tally_set_bit(heads + chunk, bit); /* nothing is left of a head at the first place */
 }
+/* Fills what lies around a tile's values with -0, which adds nothing, by one warp: from the beginning of the first
+ * chunk, and to the end of the last of `count` chunks. */
+TALLY_FN void clear_around(TALLY_T *first, int32_t before, int32_t values, int32_t count) {
+    const int32_t lane = tally_lane(), behind = before + values + lane;
+    if (lane < before) first[lane] = (TALLY_T) - (TALLY_T)0;
+    if (behind < count * chunk_values) first[behind] = (TALLY_T) - (TALLY_T)0;
+}
 #endif
 
 #endif

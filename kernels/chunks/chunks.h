@@ -37,22 +37,6 @@ TALLY_FN int32_t log_in_tile(int32_t values) {
 
 /* ---- first: head flags, and segments of at most two values ---- */
 
-/* Marks the leaves of the two segments that cross the tile's boundaries, a lane for each leaf. */
-TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
-    TALLY_UNROLL
-    for (int32_t run = 0; run < boundary_runs; run++) {
-        const int32_t at = o->run_at[run], n = o->run_n[run], skip = tally_lane() * TALLY_DEVICE_LEAF;
-        if (n > 0 && skip < n + TALLY_DEVICE_LEAF) set_head(heads, before + at + (skip < n ? skip : n));
-    }
-}
-/* Fills what lies around the values with -0, which adds nothing: from the beginning of the first 16 bytes, and to the
- * end of the last chunk. */
-TALLY_FN void clear_around(const chunks_t *chunks, int32_t values, int32_t count) {
-    const int32_t lane = tally_lane(), behind = chunks->before + values + lane;
-    TALLY_T *const first = (TALLY_T *)(void *)chunks->values;
-    if (lane < chunks->before) first[lane] = -(TALLY_T)0;
-    if (behind < count * chunk_values) first[behind] = -(TALLY_T)0;
-}
 /* Sets head flags of this warp's segments of more than 2 values, and lists these in `list`, *count of them. Segments of
  * up to two values get their results at once, if that takes no more than an addition (put_plain_few); otherwise
  * *is_none is set: the tile is not for chunks. Returns status flags. */

@@ -1,38 +1,29 @@
-/* Reduces all short segments of a tile at a price that hardly depends on their lengths, where order does not show. A
- * thread folds the values of its chunk from left to right. At each head it puts the partial result down and begins
- * anew. A segment is combined from the partial results that its chunks have of it (a segmented reduction by equal
- * chunks: Blelloch, "Prefix sums and their applications", 1990; Sengupta, Harris, Zhang and Owens, "Scan primitives for
- * GPU computing", 2007). Partial results take the place of a chunk's values. A chunk with more heads than there is room
- * for keeps its values and its head flags, and is read again. */
+/* Reduces the segments of a tile at a price that hardly depends on their lengths, where order does not show. Threads
+ * fold equal chunks of the tile (chunks/partial_chunks.h), and a segment is combined from the partial results that its
+ * chunks have of it (a segmented reduction by equal chunks: Blelloch, "Prefix sums and their applications", 1990;
+ * Sengupta, Harris, Zhang and Owens, "Scan primitives for GPU computing", 2007). */
 #ifndef TALLY_PARTIALS_H
 #define TALLY_PARTIALS_H
 
+#include "chunks/partial_chunks.h"
 #include "segments/own_segments.h"
-#include "chunks/partial.h"
 
 #if TALLY_IN_PARTIALS
-
-/* A tile in chunks (chunks/chunk_places.h). */
-typedef struct partials_t {
-    char *values;
-    uint32_t *heads;     /* head flags of each chunk: 0 where partial results have taken the place of values */
-    int32_t before;      /* the place of the first value */
-    int32_t count;       /* of chunks */
-    int32_t has_crowded; /* some chunk has more heads than there is room for */
-} partials_t;
-TALLY_FN uint32_t *words_of_chunk(const partials_t *partials, int32_t chunk) {
-    return (uint32_t *)(void *)(partials->values + chunk * chunk_bytes);
-}
 
 TALLY_FN void begin_partials(all_shared_t *all) {
     for (int32_t k = tally_thread(); k < most_chunks; k += TALLY_SEGMENTS_BLOCK) all->in_partials.heads[k] = 0;
 }
+/* Whether the tile's segments go by chunks; if TALLY_ALL_IN_PARTIALS, those that cross its boundaries, too. Exact sums
+ * look at the values of its own segments alone: chunks of many short ones have no room. */
 TALLY_FN int32_t is_for_partials(const tile_t *tile) {
-    return last_partial >= least_heads && !are_few(tile) && tile->values > least_for_partials * tile->own &&
+    const int32_t of_others = TALLY_MEASURES_CHUNKS ? tile->opening->run_n[0] + tile->opening->run_n[1] : 0;
+    const int32_t are_many = TALLY_ALL_IN_PARTIALS ? tile->own >= least_segments : !are_few(tile);
+    return (TALLY_MEASURES_CHUNKS || last_partial >= least_heads) && are_many &&
+           tile->values - of_others > least_for_partials * tile->own &&
            (TALLY_BYTES > 1 || tile->values < most_for_partials * tile->own);
 }
 
-/* ---- first: head flags, where segments end and where the first one begins ---- */
+/* ---- first: head flags, where segments end and where the first one begins. Then chunks are folded ---- */
 
 /* An end that is invalid marks nothing: close_partials tells of it. */
 TALLY_FN void mark_heads(const tile_t *tile, const partials_t *partials) {
@@ -43,90 +34,8 @@ TALLY_FN void mark_heads(const tile_t *tile, const partials_t *partials) {
     }
 }
 
-/* ---- then: chunks ---- */
-
-/* A chunk's values as words, read so that lanes that read theirs ask for all banks. */
-typedef struct chunk_words_t {
-    uint32_t w[words_of_values];
-} chunk_words_t;
-TALLY_FN chunk_words_t read_chunk(const uint32_t *from) {
-    chunk_words_t words;
-    TALLY_UNROLL
-    for (int32_t k = 0; k < 7; k++) {
-#if TALLY_BYTES >= 4
-        const tally_quad quad = tally_take16((const char *)(from + 4 * k));
-        __builtin_memcpy(&words.w[4 * k], &quad, sizeof quad);
-#elif TALLY_BYTES == 2
-        const uint64_t two = ((const uint64_t *)(const void *)from)[k];
-        __builtin_memcpy(&words.w[2 * k], &two, sizeof two);
-#else
-        words.w[k] = from[k];
-#endif
-    }
-    return words;
-}
-/* Folds the chunk, whose partial results take the place of its values: one for each head, and the last. */
-TALLY_FN void fold_chunk(uint32_t *words, uint32_t heads) {
-    const chunk_words_t all = read_chunk(words);
-    uint32_t *to = words;
-    partial_t partial = no_partial(0);
-    words[heads_word] = heads;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < chunk_values; v++) {
-        TALLY_T x;
-        __builtin_memcpy(&x, (const char *)all.w + v * TALLY_BYTES, sizeof x);
-        if (v > 0 && (heads >> v & 1) != 0) {
-            put_partial(to, partial);
-            to += partial_words;
-            partial = no_partial(v);
-        }
-        put_in_partial(&partial, x, v);
-    }
-    put_partial(words + last_partial * partial_words, partial);
-}
-/* Folds all chunks. True: this thread had one with more heads than there is room for. */
-TALLY_FN int32_t fold_chunks(const partials_t *partials) {
-    int32_t is_crowded = 0;
-    TALLY_ROLLED
-    for (int32_t chunk = tally_thread(); chunk < partials->count; chunk += TALLY_CONSUMERS) {
-        const uint32_t heads = partials->heads[chunk];
-        if (__builtin_popcount(heads) > last_partial)
-            is_crowded = 1;
-        else {
-            partials->heads[chunk] = 0;
-            fold_chunk(words_of_chunk(partials, chunk), heads);
-        }
-    }
-    return is_crowded;
-}
-/* Once all are done with the tile, the head flags of crowded chunks are cleared for the next one. */
-TALLY_FN void clear_crowded(const partials_t *partials) {
-    tally_consumer_barrier(TALLY_CONSUMERS);
-    for (int32_t chunk = tally_thread(); chunk < partials->count; chunk += TALLY_CONSUMERS) partials->heads[chunk] = 0;
-    tally_consumer_barrier(TALLY_CONSUMERS);
-}
-
 /* ---- at last: results ---- */
 
-/* What a chunk has of a segment that has its values from place `from` on and before `to`: it ends there, or at the
- * chunk's end. */
-TALLY_FN partial_t partial_within(const partials_t *partials, int32_t chunk, int32_t from, int32_t to) {
-    const uint32_t *const words = words_of_chunk(partials, chunk);
-    if (partials->has_crowded && partials->heads[chunk] != 0) {
-        const TALLY_T *const x = (const TALLY_T *)(const void *)words;
-        partial_t partial = no_partial(from);
-        TALLY_ROLLED
-        for (int32_t v = from; v < to; v++) put_in_partial(&partial, x[v], v);
-        return partial;
-    }
-    const int32_t left =
-        to == chunk_values ? last_partial : __builtin_popcount(words[heads_word] & (((uint32_t)1 << to) - 1));
-    return take_partial(words + left * partial_words);
-}
-/* What it has where all its values are of the segment: then it has no heads. */
-TALLY_FN partial_t partial_of_all(const partials_t *partials, int32_t chunk) {
-    return take_partial(words_of_chunk(partials, chunk) + last_partial * partial_words);
-}
 /* Where a segment lies: from place `from` of its first chunk on, and before place `to` of its last. */
 typedef struct placed_t {
     int32_t first, last, from, to;
@@ -154,6 +63,53 @@ TALLY_FN node_t node_alone(const partials_t *partials, const placed_t *placed, i
     join_partials(&all, end, (last - first) * chunk_values);
     return node_of_partial(all, n, placed->from);
 }
+#if TALLY_MEASURES_CHUNKS
+/* The node of n values, or none, by `lanes` lanes side by side. Each of them gets it. All lanes of the warp take part.
+ */
+TALLY_FN node_t node_by_lanes(const partials_t *partials, int32_t at, int32_t n, int32_t lanes) {
+    const span_t span = {at, n, 0};
+    const placed_t placed = placed_in_chunks(partials->before, span);
+    column_t all = identity();
+    TALLY_ROLLED
+    for (int32_t chunk = placed.first + (tally_lane() & (lanes - 1)); n > 0 && chunk <= placed.last; chunk += lanes)
+        all = combine(all, partial_within(partials, chunk, chunk == placed.first ? placed.from : 0,
+                                          chunk == placed.last ? placed.to : chunk_values));
+    TALLY_ROLLED
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) all = combine(all, other(all, mask));
+    return to_node(all, n);
+}
+/* Of the segments of `many` lanes, several at once. */
+TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, span_t span, node_t *node) {
+    TALLY_ROLLED
+    while (many != 0) {
+        const uint32_t all = many;
+        int32_t log_lanes;
+        const int32_t found = share_lanes(&many, span.n, &log_lanes), from = found < 0 ? 0 : found;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
+                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+        const node_t its = node_by_lanes(partials, at, found < 0 ? 0 : n, 1 << log_lanes);
+        const uint32_t taken = all & ~many;
+        const int32_t rank = __builtin_popcount(taken & (((uint32_t)1 << tally_lane()) - 1));
+        const node_t mine = node_of_lane(its, (rank << log_lanes) & (TALLY_WARP - 1));
+        if ((taken >> tally_lane() & 1) != 0) *node = mine;
+    }
+}
+/* The nodes of the leaves of segments that cross the tile's boundaries, by groups of lanes, the last warps first. */
+TALLY_FN void put_crossing(const tally_segments_work *work, const opening_t *o, const partials_t *partials) {
+    enum { LANES = 8, GROUPS = TALLY_WARP / LANES };
+    const int32_t before = leaves_in(o->run_n[0]), all = before + leaves_in(o->run_n[1]);
+    TALLY_ROLLED
+    for (int32_t first = (TALLY_CONSUMER_WARPS - 1 - tally_warp()) * GROUPS; first < all;
+         first += TALLY_CONSUMER_WARPS * GROUPS) {
+        const int32_t k = first + tally_lane() / LANES, run = k >= before, leaf = run ? k - before : k;
+        const int32_t skip = leaf * TALLY_DEVICE_LEAF, left = k < all ? o->run_n[run] - skip : 0;
+        const node_t node =
+            node_by_lanes(partials, o->run_at[run] + skip, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, LANES);
+        if (k < all && tally_lane() % LANES == 0)
+            *node_at(work->nodes, (run ? o->to_place : o->from.place + o->from.leaf) + leaf) = node;
+    }
+}
+#else
 /* Of one that has many, by a warp. Lane 0 gets it. */
 TALLY_FN node_t node_of_warp(const partials_t *partials, const placed_t *placed) {
     node_t all = nothing();
@@ -166,7 +122,7 @@ TALLY_FN node_t node_of_warp(const partials_t *partials, const placed_t *placed)
     return pair_lanes(all, TALLY_WARP);
 }
 /* Of the segments of `many` lanes, one after another, each by the whole warp. */
-TALLY_FN void nodes_of_warp(const partials_t *partials, uint32_t many, span_t span, node_t *node) {
+TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, span_t span, node_t *node) {
     TALLY_ROLLED
     for (; many != 0; many &= many - 1) {
         const int32_t lane = __builtin_ffs((int32_t)many) - 1;
@@ -177,25 +133,30 @@ TALLY_FN void nodes_of_warp(const partials_t *partials, uint32_t many, span_t sp
         if (tally_lane() == lane) *node = found;
     }
 }
+TALLY_FN void put_crossing(const tally_segments_work *work, const opening_t *o, const partials_t *partials) {
+    (void)work, (void)o, (void)partials;
+}
+#endif
 /* Makes results of all segments. Returns status flags. */
 TALLY_FN int32_t close_partials(const tally_segments_work *work, const tile_t *tile, const partials_t *partials) {
+    const int32_t spreads = TALLY_ALL_IN_PARTIALS && are_few(tile), alone = spreads ? few_by_thread : most_by_thread;
     int32_t flags = 0;
     TALLY_ROLLED
-    for (int32_t first = tally_warp() * TALLY_WARP; first < tile->own; first += TALLY_CONSUMERS) {
-        const int32_t i = first + tally_lane(), is_there = i < tile->own;
+    for (int32_t first = tally_warp() * (spreads ? 1 : TALLY_WARP); first < tile->own; first += TALLY_CONSUMERS) {
+        const int32_t i = first + tally_lane() * (spreads ? TALLY_CONSUMER_WARPS : 1), is_there = i < tile->own;
         const span_t span = span_of(tile, i, is_there);
         const placed_t placed = placed_in_chunks(partials->before, span);
-        const uint32_t many = tally_ballot(span.n > most_by_thread);
+        const uint32_t many = tally_ballot(span.n > alone);
         node_t mine = nothing();
         flags |= span.flags;
-        if (span.n > 0 && span.n <= most_by_thread) mine = node_alone(partials, &placed, span.n);
-        if (many != 0) nodes_of_warp(partials, many, span, &mine);
+        if (span.n > 0 && span.n <= alone) mine = node_alone(partials, &placed, span.n);
+        if (many != 0) nodes_of_many(partials, many, span, &mine);
         if (is_there) flags |= put_result(work, tile->opening, i, mine);
     }
     return flags;
 }
 
-/* Reduces all segments of the tile that do not cross its boundaries. Returns status flags. */
+/* Reduces all segments of the tile for which is_for_partials is true. Returns status flags. */
 TALLY_FN int32_t take_partials(const tally_segments_work *work, const tile_t *tile, all_shared_t *all) {
     in_partials_t *const in = &all->in_partials;
     partials_t partials;
@@ -203,14 +164,24 @@ TALLY_FN int32_t take_partials(const tally_segments_work *work, const tile_t *ti
     partials.count = chunk_of(partials.before + tile->values - 1) + 1;
     partials.values = (char *)(uint64_t)(tile->x - partials.before);
     partials.heads = in->heads;
+    partials.pool = 0;
     mark_heads(tile, &partials);
+#if TALLY_MEASURES_CHUNKS
+    partials.pool = in->pool;
+    if (tally_thread() == 0) in->pooled = 2; /* 0 is the place of values; all are done with the pool's last tile */
+    if (TALLY_ALL_IN_PARTIALS && tally_warp() == TALLY_CONSUMER_WARPS - 1)
+        mark_leaves(partials.heads, partials.before, tile->opening);
+    if (tally_warp() == TALLY_CONSUMER_WARPS - 2)
+        clear_around((TALLY_T *)(void *)partials.values, partials.before, tile->values, partials.count);
+#endif
     tally_consumer_barrier(TALLY_CONSUMERS);
-    const int32_t is_crowded = tally_any(fold_chunks(&partials));
-    if (tally_lane() == 0) in->is_crowded[tally_warp()] = is_crowded;
+    const int32_t keeps = tally_any(fold_chunks(in, &partials));
+    if (tally_lane() == 0) in->keeps[tally_warp()] = keeps;
     tally_consumer_barrier(TALLY_CONSUMERS);
-    partials.has_crowded = tally_any(tally_lane() < TALLY_CONSUMER_WARPS && in->is_crowded[tally_lane()]);
+    partials.has_kept = tally_any(tally_lane() < TALLY_CONSUMER_WARPS && in->keeps[tally_lane()]);
+    if (TALLY_ALL_IN_PARTIALS) put_crossing(work, tile->opening, &partials);
     const int32_t flags = close_partials(work, tile, &partials);
-    if (partials.has_crowded) clear_crowded(&partials);
+    if (partials.has_kept) clear_kept(&partials);
     return flags;
 }
 #else

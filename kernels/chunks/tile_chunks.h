@@ -63,7 +63,7 @@ TALLY_FN int32_t take_chunks(const tally_segments_work *work, const tile_t *tile
     chunks.before = before;
     await_list(in);
     if (warp == TALLY_CONSUMER_WARPS - 1) mark_leaves(chunks.heads, before, tile->opening);
-    if (warp == TALLY_CONSUMER_WARPS - 2) clear_around(&chunks, tile->values, count);
+    if (warp == TALLY_CONSUMER_WARPS - 2) clear_around((TALLY_T *)(void *)chunks.values, before, tile->values, count);
     *flags |= mark_own(work, tile, chunks.heads, before, list, &listed, &is_none);
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (TALLY_IS_ANCHORED) chunks.last = last_bit(in->high, log_in_tile(tile->values));

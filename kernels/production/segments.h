@@ -48,8 +48,9 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
         if (!TALLY_IN_CHUNKS || is_again || !opening->is_dense || !is_for_chunks(&tile) || skips_chunks(all)) break;
         if (take_chunks(work, &tile, all, &flags)) return flags;
     }
-    if (put_leaves(work, &tile, its->leaves)) return flags;
-    if (is_for_partials(&tile)) return flags | take_partials(work, &tile, all);
+    const int32_t in_partials = is_for_partials(&tile);
+    if (!(in_partials && TALLY_ALL_IN_PARTIALS) && put_leaves(work, &tile, its->leaves)) return flags;
+    if (in_partials) return flags | take_partials(work, &tile, all);
     share_list(all);
     return flags | take_own(work, &tile, its, all);
 }

@@ -161,6 +161,17 @@ TALLY_FN int32_t put_result(const tally_segments_work *work, const opening_t *o,
     return put_at(work, o->results, o->from.segment, i, node);
 }
 
+#if TALLY_IN_CHUNKS || TALLY_IN_PARTIALS
+/* Marks the leaves of the two segments that cross the tile's boundaries, a lane for each leaf. */
+TALLY_FN void mark_leaves(uint32_t *heads, int32_t before, const opening_t *o) {
+    TALLY_UNROLL
+    for (int32_t run = 0; run < boundary_runs; run++) {
+        const int32_t at = o->run_at[run], n = o->run_n[run], skip = tally_lane() * TALLY_DEVICE_LEAF;
+        if (n > 0 && skip < n + TALLY_DEVICE_LEAF) set_head(heads, before + at + (skip < n ? skip : n));
+    }
+}
+#endif
+
 /* ---- what warps share out ---- */
 
 /* How warps share out segments: `first` is that of a warp's first lane; the next lane's is `apart` further, and the

@@ -150,13 +150,24 @@ mutation largest-of-narrow kernels/compensated/width.h \
     'range_of_value((TALLY_V)(TALLY_T)x)'
 file=kernels/chunks/partials.h
 mutation partials-first-place kernels/chunks/chunk_places.h 'if (bit > 0) tally_set_bit' 'if (bit > 1) tally_set_bit'
+mutation partials-crowded-begin $file 'first < last ? 0 : placed->from, placed->to' '0, placed->to'
+mutation partials-by-warp $file 'placed->from - skip' 'placed->from'
+mutation partials-invalid $file 'flags |= span.flags;' ';'
+mutation partials-later-leaves $file 'run ? k - before : k;' 'k;'
+mutation partials-rank $file '(rank << log_lanes) & (TALLY_WARP - 1)' 'rank & (TALLY_WARP - 1)'
+mutation partials-leaves $file 'mark_leaves(partials.heads' '(void)sizeof(partials.heads'
+mutation partials-pool-begin $file 'in->pooled = 2;' 'in->pooled = 0;'
+file=kernels/chunks/partial_chunks.h
 mutation partials-crowded $file \
     '__builtin_popcount(heads) > last_partial)' \
     '__builtin_popcount(heads) > last_partial + 1)'
-mutation partials-crowded-begin $file 'first < last ? 0 : placed->from, placed->to' '0, placed->to'
-mutation partials-to-the-end $file 'to == chunk_values ? last_partial' 'to > chunk_values ? last_partial'
-mutation partials-by-warp $file 'placed->from - skip' 'placed->from'
-mutation partials-invalid $file 'flags |= span.flags;' ';'
+mutation partials-to-the-end $file 'is_end = to == chunk_values' 'is_end = to > chunk_values'
+mutation partials-pool-end $file 'first + words <= pool_words' 'first <= pool_words'
+mutation partials-wide-end $file 'its_wide ? 0 : last_partial' '0 * its_wide + last_partial'
+file=kernels/chunks/measured_chunk.h
+mutation measured-width $file '(53 + 52 + 1 - 2 * log_folded) / 2' '53 + 52 + 1 - 2 * log_folded'
+mutation measured-infinity $file 'tally_is_finite(doubles[0]) ? squares.high : doubles[0]' 'squares.high'
+mutation measured-lost $file '| (squares.low != 0);' ';'
 mutation partials-same-nan kernels/chunks/partial.h 'a.best = better_of(a.best, a.best);' ';'
 mutation partials-ties kernels/chunks/partial.h 'const int32_t takes = is_better(b, a->best);' \
     'const int32_t takes = !is_better(a->best, b);'

@@ -354,7 +354,9 @@ static void test_partials(void **state) {
         {TALLY_MINMAX, TALLY_F64, 0, 0, TALLY_BEST},  {TALLY_NORM2, TALLY_I16, 0, 0, TALLY_BEST},
         {TALLY_MIN, TALLY_I8, 0, 0, TALLY_BEST},      {TALLY_ARGMAX, TALLY_F32, TALLY_NAN_TOTAL, 0, TALLY_BEST},
         {TALLY_MEAN, TALLY_I64, 0, 0, TALLY_BEST},    {TALLY_ARGMAX, TALLY_U8, 0, 0, TALLY_BEST},
-        {TALLY_NORMINF, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_PROD, TALLY_I32, 0, 0, TALLY_BEST}};
+        {TALLY_NORMINF, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_PROD, TALLY_I32, 0, 0, TALLY_BEST},
+        {TALLY_VAR, TALLY_F32, 0, 1, TALLY_BEST},     {TALLY_SUMSQ, TALLY_F32, 0, 0, TALLY_BEST},
+        {TALLY_STD, TALLY_F32, 0, 0, TALLY_BEST},     {TALLY_NORM2, TALLY_F32, 0, 0, TALLY_BEST}};
     enum { SOME = sizeof some / sizeof *some, LENGTHS_EACH = sizeof lengths / sizeof *lengths };
     static const data_class classes[] = {ANY_BITS, MIXED_ZEROS, SPECIALS};
     (void)state;
@@ -364,6 +366,31 @@ static void test_partials(void **state) {
         const problem p = pose_segments(s, r, classes[trial / SOME]);
         compare_host(&p, TALLY_LENGTHS, TALLY_I32, trial);
         compare_device(&p, TALLY_OFFSETS, trial % 2 ? TALLY_I64 : TALLY_I32, trial);
+    }
+}
+
+/* Sums of squares that are a tie of f32 but for the last one, beside a segment whose values are larger by `binades`, in
+ * the same chunk (chunks/measured_chunk.h); few long segments, and many short ones. */
+static void test_small_beside_large(void **state) {
+    static const subject some[] = {{TALLY_SUMSQ, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_VAR, TALLY_F32, 0, 0, TALLY_BEST}};
+    static const int64_t shorts[] = {3, 9, 20, 3, 14, 3, 3, 30}, longs[] = {3, 1500, 90, 3, 400, 3, 2600, 700};
+    static const int exponents[] = {0, -12, -27};
+    (void)state;
+    for (int trial = 0; trial < (quick ? 8 : 32); trial++) {
+        const subject *s = &some[trial % 2];
+        const int binades = 20 + trial / 4;
+        const ragged r = in_turn(trial / 2 % 2 ? longs : shorts, 8, trial / 2 % 2 ? 80 : 2000);
+        char *const values = scratch(Y, (size_t)r.values * 4);
+        for (int64_t i = 0, segment = 0; segment < r.count; segment++)
+            for (int64_t k = 0; k < r.lengths[segment]; k++, i++) {
+                const int exponent = r.lengths[segment] == 3 ? exponents[k] - binades : (int)(k % 3);
+                const uint32_t bits = (uint32_t)power_of_two(TALLY_F32, exponent, (int)(k & 1));
+                memcpy(values + 4 * i, &bits, sizeof bits);
+            }
+        set_scene(s, TIES, r.values);
+        const problem p = pose_values(s, values, values, r);
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, trial);
     }
 }
 
@@ -575,6 +602,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_partials),
+        cmocka_unit_test(test_small_beside_large),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_segmentations),

@@ -1,0 +1,173 @@
+/* The chunks of a tile, folded: a thread folds the values of its chunk from left to right. At each head it puts the
+ * partial result down and begins anew. Partial results take the place of a chunk's values. A chunk with more heads than
+ * there is room for keeps its values and its head flags, and is read again. For chunks/partials.h. */
+#ifndef TALLY_PARTIAL_CHUNKS_H
+#define TALLY_PARTIAL_CHUNKS_H
+
+#include "chunks/partial.h"
+#include "segments/tile.h"
+
+#if TALLY_IN_PARTIALS
+
+/* A tile in chunks (chunks/chunk_places.h). */
+typedef struct partials_t {
+    char *values;
+    uint32_t *heads;      /* head flags of each chunk: 0 where partial results have taken the place of values */
+    const uint32_t *pool; /* partial results that have no room there */
+    int32_t before;       /* the place of the first value */
+    int32_t count;        /* of chunks */
+    int32_t has_kept;     /* some chunk has more heads than there is room for, and keeps its values */
+} partials_t;
+TALLY_FN uint32_t *words_of_chunk(const partials_t *partials, int32_t chunk) {
+    return (uint32_t *)(void *)(partials->values + chunk * chunk_bytes);
+}
+
+/* ---- folding ---- */
+
+/* A chunk's values as words, read so that lanes that read theirs ask for all banks. */
+typedef struct chunk_words_t {
+    uint32_t w[words_of_values];
+} chunk_words_t;
+TALLY_FN chunk_words_t read_chunk(const uint32_t *from) {
+    chunk_words_t words;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < 7; k++) {
+#if TALLY_BYTES >= 4
+        const tally_quad quad = tally_take16((const char *)(from + 4 * k));
+        __builtin_memcpy(&words.w[4 * k], &quad, sizeof quad);
+#elif TALLY_BYTES == 2
+        const uint64_t two = ((const uint64_t *)(const void *)from)[k];
+        __builtin_memcpy(&words.w[2 * k], &two, sizeof two);
+#else
+        words.w[k] = from[k];
+#endif
+    }
+    return words;
+}
+TALLY_FN TALLY_T value_of_chunk(const chunk_words_t *all, int32_t v) {
+    TALLY_T x;
+    __builtin_memcpy(&x, (const char *)all->w + v * TALLY_BYTES, sizeof x);
+    return x;
+}
+/* Folds values: a partial result for each head, from `to` on, and one for the chunk's end, at `last`. */
+TALLY_FN void fold_values(const chunk_words_t *all, uint32_t heads, double anchor, uint32_t *to, uint32_t *last) {
+    running_t running = no_running(anchor, 0);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < chunk_values; v++) {
+        if (v > 0 && (heads >> v & 1) != 0) {
+            put_running(to, &running, anchor);
+            to += partial_words;
+            running = no_running(anchor, v);
+        }
+        put_in_running(&running, value_of_chunk(all, v), v);
+    }
+    put_running(last, &running, anchor);
+}
+#if TALLY_MEASURES_CHUNKS
+/* The same of values that are far apart. They stay where they are until all are folded. */
+TALLY_FN void fold_wide(uint32_t *words, uint32_t heads, uint32_t *to) {
+    column_t running = identity();
+    TALLY_ROLLED
+    for (int32_t q = 0; q < chunk_values / TALLY_PART; q++) {
+        const tally_quad quad = tally_take16((const char *)words + 16 * q);
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            const item_t item = item_of(value_of_part(&quad, v));
+            if ((heads >> (q * TALLY_PART + v) & 1) != 0) {
+                put_wide(to, &running);
+                to += wide_words;
+                running = identity();
+            }
+            running = combine(running, lift(item, item));
+        }
+    }
+    put_wide(words, &running);
+}
+/* Takes words of the pool. Returns the first one's place, or has_no_room. */
+enum { has_no_room = -1, is_wide = 1 };
+TALLY_FN int32_t take_room(in_partials_t *in, int32_t words) {
+    const int32_t first = words == 0 ? 0 : tally_fetch_add32(&in->pooled, words);
+    return first + words <= pool_words ? first : has_no_room;
+}
+/* Folds a chunk. False: it has more heads than there is room for. */
+TALLY_FN int32_t fold_chunk(in_partials_t *in, uint32_t *words, uint32_t heads) {
+    const chunk_words_t all = read_chunk(words);
+    const int32_t count = __builtin_popcount(heads);
+    measured_t measured = nothing_measured();
+    double anchor;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < chunk_values; v++) put_in_measured(&measured, value_of_chunk(&all, v));
+    const int32_t is_narrow = has_anchor(&measured, &anchor), is_in_place = is_narrow && count <= last_partial,
+                  room = take_room(in, is_in_place ? 0 : count * (is_narrow ? partial_words : wide_words));
+    if (room == has_no_room) return 0;
+    if (is_narrow)
+        fold_values(&all, heads, anchor, is_in_place ? words : in->pool + room, words + last_partial * partial_words);
+    else
+        fold_wide(words, heads, in->pool + room);
+    words[heads_word] = heads;
+    words[way_word] = (uint32_t)(2 * room) | (is_narrow ? 0 : is_wide);
+    return 1;
+}
+/* The partial result of the values left of a head, before which there are `left` others; or of those at the chunk's
+ * end. */
+TALLY_FN partial_t take_from_chunk(const partials_t *partials, const uint32_t *words, int32_t left, int32_t is_end) {
+    const uint32_t way = words[way_word], its_wide = way & is_wide;
+    if (is_end) return take_stored(words + (its_wide ? 0 : last_partial * partial_words), (int32_t)its_wide);
+    return take_stored((way != 0 ? partials->pool + way / 2 : words) + left * (its_wide ? wide_words : partial_words),
+                       (int32_t)its_wide);
+}
+#else
+TALLY_FN int32_t fold_chunk(in_partials_t *in, uint32_t *words, uint32_t heads) {
+    if (__builtin_popcount(heads) > last_partial) return 0;
+    const chunk_words_t all = read_chunk(words);
+    words[heads_word] = heads;
+    fold_values(&all, heads, 0, words, words + last_partial * partial_words);
+    return (void)in, 1;
+}
+TALLY_FN partial_t take_from_chunk(const partials_t *partials, const uint32_t *words, int32_t left, int32_t is_end) {
+    return (void)partials, take_partial(words + (is_end ? (int32_t)last_partial : left) * partial_words);
+}
+#endif
+/* Folds all chunks. True: this thread had one that keeps its values. */
+TALLY_FN int32_t fold_chunks(in_partials_t *in, const partials_t *partials) {
+    int32_t keeps = 0;
+    TALLY_ROLLED
+    for (int32_t chunk = tally_thread(); chunk < partials->count; chunk += TALLY_CONSUMERS) {
+        if (fold_chunk(in, words_of_chunk(partials, chunk), partials->heads[chunk]))
+            partials->heads[chunk] = 0;
+        else
+            keeps = 1;
+    }
+    return keeps;
+}
+/* Once all are done with the tile, the head flags of chunks that kept their values are cleared for the next one. */
+TALLY_FN void clear_kept(const partials_t *partials) {
+    tally_consumer_barrier(TALLY_CONSUMERS);
+    for (int32_t chunk = tally_thread(); chunk < partials->count; chunk += TALLY_CONSUMERS) partials->heads[chunk] = 0;
+    tally_consumer_barrier(TALLY_CONSUMERS);
+}
+
+/* ---- what a chunk has of a segment ---- */
+
+/* What a chunk has of a segment that has its values from place `from` on and before `to`: it ends there, or at the
+ * chunk's end. */
+TALLY_FN partial_t partial_within(const partials_t *partials, int32_t chunk, int32_t from, int32_t to) {
+    const uint32_t *const words = words_of_chunk(partials, chunk);
+    if (partials->has_kept && partials->heads[chunk] != 0) {
+        const TALLY_T *const x = (const TALLY_T *)(const void *)words;
+        partial_t partial = no_partial(from);
+        TALLY_ROLLED
+        for (int32_t v = from; v < to; v++) put_in_partial(&partial, x[v], v);
+        return partial;
+    }
+    const int32_t is_end = to == chunk_values,
+                  left = is_end ? 0 : __builtin_popcount(words[heads_word] & (((uint32_t)1 << to) - 1));
+    return take_from_chunk(partials, words, left, is_end);
+}
+/* What it has where all its values are of the segment: then it has no heads. */
+TALLY_FN partial_t partial_of_all(const partials_t *partials, int32_t chunk) {
+    return take_from_chunk(partials, words_of_chunk(partials, chunk), 0, 1);
+}
+#endif
+
+#endif
