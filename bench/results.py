@@ -142,7 +142,7 @@ def page():
         "Builds, mutation tests and what was tried and not kept are records of their own: "
         "[build](measurements/build-2026-11-22.md), "
         "[mutations](measurements/mutations-2026-11-27.md), [notes on the H200](measurements/gpu-notes.md), "
-        "[what bounds the cells of the GPU](measurements/gpu-bounds-2026-11-28.md), "
+        "[what bounds the cells of the GPU](measurements/gpu-bounds-2026-11-29.md), "
         "[the paper of 2012](measurements/gallery-paper.md), "
         "[a Xeon with 16 threads](measurements/cpu-2026-11-21-intel-r-xeon-r-processor-16-threads.md).",
     ]

@@ -167,7 +167,6 @@ mutation partials-wide-end $file 'its_wide ? 0 : last_partial' '0 * its_wide + l
 file=kernels/chunks/measured_chunk.h
 mutation measured-width $file '(53 + 52 + 1 - 2 * log_folded) / 2' '53 + 52 + 1 - 2 * log_folded'
 mutation measured-infinity $file 'tally_is_finite(doubles[0]) ? squares.high : doubles[0]' 'squares.high'
-mutation measured-lost $file '| (squares.low != 0);' ';'
 mutation partials-same-nan kernels/chunks/partial.h 'a.best = better_of(a.best, a.best);' ';'
 mutation partials-ties kernels/chunks/partial.h 'const int32_t takes = is_better(b, a->best);' \
     'const int32_t takes = !is_better(a->best, b);'
