@@ -154,8 +154,10 @@
 /* The largest term bounds partial sums. Those of magnitudes and squares are no larger than what they end as. */
 #define TALLY_NEEDS_LARGEST \
     (TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_ADDS_MAGNITUDES))
-/* Of few bits one double holds most sums, which their range tells (compensated/ranged.h). */
-#define TALLY_IS_RANGED (TALLY_IS_COMPENSATED && TALLY_BYTES == 2 && !TALLY_HAS_KEYS)
+/* Of few bits one double holds most sums, which their range tells (compensated/ranged.h). Of f32 it does so where a
+ * warp adds up a leaf: other segments go by chunks, or have values that are far apart. */
+#define TALLY_IS_RANGED \
+    (TALLY_IS_COMPENSATED && ((TALLY_BYTES == 2 && !TALLY_HAS_KEYS) || (TALLY_BYTES == 4 && TALLY_IN_CHUNKS)))
 /* Products of f64 may overflow, or have bits that no double has. Then values are scaled (segments/scaled_segments.h);
  * beside keys no registers are left for that. */
 #define TALLY_RESCALES (TALLY_IS_COMPENSATED && TALLY_IS_F64 && TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)

@@ -264,6 +264,7 @@
 #define fetched TALLY_N(fetched)
 #define few_by_thread TALLY_N(few_by_thread)
 #define few_chunks TALLY_N(few_chunks)
+#define few_in_chunks TALLY_N(few_in_chunks)
 #define few_most TALLY_N(few_most)
 #define few_units TALLY_N(few_units)
 #define fill_batch TALLY_N(fill_batch)

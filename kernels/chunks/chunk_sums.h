@@ -49,7 +49,8 @@ enum {
     first_guess = 4, /* the first value of `high` */
     guess_above = 2, /* how far above the range that was found the next guess is */
     most_guessed = 960,
-    most_skipped = 15 /* tiles behind two that chunks did not do for */
+    few_in_chunks = 2, /* segments of a tile, for which chunks do not pay */
+    most_skipped = 15  /* tiles behind two that chunks did not do for */
 };
 /* What takes the place of a chunk's values: for each head the sum of the values left of it, and the sum of all.
  * Segments of one or two values have no heads of their own. So two heads may be 1 apart, and the next one is then at

@@ -13,8 +13,9 @@ TALLY_FN void begin_chunks(all_shared_t *all) {
         all->in_chunks.to_skip[tally_thread()] = all->in_chunks.is_list_shared[tally_thread()] = 0;
     if (tally_thread() == 0) all->in_chunks.high = first_guess, all->in_chunks.current = all->in_chunks.count = 0;
 }
+/* Whether the tile's segments go by chunks. Long ones of f32 have more of warps that wait for nobody. */
 TALLY_FN int32_t is_for_chunks(const tile_t *tile) {
-    return tile->own <= most_in_chunks && tile->values > 4 * tile->own;
+    return (TALLY_IS_F64 || tile->own > few_in_chunks) && tile->own <= most_in_chunks && tile->values > 4 * tile->own;
 }
 /* Whether the tile goes another way at once, as the last two that were tried had values too far apart for chunks: one
  * such tile says little, as few values that are close to 0 make one. Each warp counts for itself: all see the same

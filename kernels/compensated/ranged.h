@@ -1,5 +1,6 @@
-/* Sums of 2-byte floats in one double each, and the range of their terms, which tells whether all additions were exact:
- * so most are, for terms have few bits. Others are added up again in two doubles (compensated/nodes.h). */
+/* Sums in one double each, and the range of their terms, which tells whether all additions were exact: most are, for
+ * terms of 2-byte floats have few bits, and those of f32 are near each other. Others are added up again in two doubles
+ * (compensated/nodes.h). */
 #ifndef TALLY_RANGED_H
 #define TALLY_RANGED_H
 
@@ -47,7 +48,12 @@ TALLY_FN void meet_ranged(ranged_t *a, int32_t mask) {
 /* All terms are multiples of the last bit of the smallest, and their sums have no more than 53 bits from that one on.
  * An infinity or a NaN decides the sum, whatever was rounded. */
 TALLY_FN int32_t ranged_is_exact(const ranged_t *a, int32_t n) {
-    enum { DIGITS = TALLY_NUMBER == TALLY_NUMBER_f16 ? 11 : 8, OF_TERM = TALLY_HAS_PRODUCTS ? 2 * DIGITS : DIGITS };
+    enum {
+        DIGITS = TALLY_BYTES == 4                   ? 24
+                 : TALLY_NUMBER == TALLY_NUMBER_f16 ? 11
+                                                    : 8,
+        OF_TERM = TALLY_HAS_PRODUCTS ? 2 * DIGITS : DIGITS
+    };
     const int32_t high = (int32_t)(a->most >> 20) + 1, last = (int32_t)((a->least + 1) >> 20) - (OF_TERM - 1),
                   log2_n = 32 - __builtin_clz((uint32_t)n);
     return a->least == UINT32_MAX || a->most >= 0x7ff00000 || high - last + log2_n <= 53;

@@ -155,7 +155,7 @@ TALLY_FN node_t parts_node(const TALLY_T *x, const TALLY_T *y, int32_t at, int32
     folded_t folded = nothing_folded(n);
     (void)before;
 #if TALLY_IS_RANGED
-    if (!TALLY_MAY_SKIP) {
+    if (!TALLY_MAY_SKIP && (TALLY_BYTES == 2 || lanes == TALLY_WARP)) {
         fold_parts(&folded, x + at, y + at, n, lanes, look_ranged);
         if (!tally_any(n > 0 && !ranged_is_exact(&folded.ranged, n))) return node_of_ranged(&folded.ranged, n);
     }

@@ -145,6 +145,7 @@ mutation tile-later-leaves $file \
     'const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;' \
     'const int64_t first = leaf;'
 mutation thread-few-most $file '(int32_t)n, few_most);' '(int32_t)n, 4);'
+mutation ranged-digits kernels/compensated/ranged.h 'TALLY_BYTES == 4                   ? 24' 'TALLY_BYTES == 4 ? 12'
 mutation largest-of-narrow kernels/compensated/width.h \
     'range_of_value((TALLY_V)x)' \
     'range_of_value((TALLY_V)(TALLY_T)x)'

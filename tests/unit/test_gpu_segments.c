@@ -325,6 +325,7 @@ static void test_chunks(void **state) {
                                     40,  3, 30,  0, 7, 7, 4,    3, 8, 9, 16, 21, 28, 5, 5, 5, 7};
     static const int64_t giant[] = {40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40,  40,
                                     40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 7300};
+    static const int64_t by_leaves[] = {9000, 3, 20000, 1024, 7000}; /* two in a tile, at most */
     static const int64_t spreads[] = {3, 21, 24, 20, 22, 23, 12, 19}, of_f64[] = {3, 28, 32, 26, 27, 29, 40, 30};
     static const subject some[] = {
         {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST},
@@ -339,6 +340,7 @@ static void test_chunks(void **state) {
         compare_lengths(s, mixed, 16, 700, (made_of){NARROW, spread}, k + 1);
         compare_lengths(s, longs, 34, 300, (made_of){NARROW, spread}, k + 2);
         compare_lengths(s, giant, 33, 70, (made_of){NARROW, spread}, k + 3);
+        compare_lengths(s, by_leaves, 5, 5, (made_of){NARROW, spread}, k + 4);
     }
 }
 
