@@ -47,9 +47,9 @@ BOXES = {
 }
 KERNELS = [  # columns of the band beneath all: lines of folders, and what they are
     (["operators", "exact", "user"], "one file each"),
-    (["types", "accumulators", "device"], "what all share"),
+    (["types", "accumulators", "device shared"], "what all share"),
     (["order", "sums exact_sums", "compensated"], "one tree; exact sums"),
-    (["partition shared segments", "chunks exact_segments", "rows features merge"], "shapes of the data"),
+    (["partition segments chunks", "exact_segments rows", "exact_rows features merge"], "shapes of the data"),
     (["production"], "GPU kernels"),
 ]
 

@@ -25,9 +25,9 @@
 #include "exact_sums/terms.h"
 #include "compensated/pair_results.h"
 #include "exact_segments/flat_nodes.h"
-#include "rows/columns_task.h"
-#include "rows/block_sums.h"
-#include "rows/level_sums.h"
+#include "exact_rows/columns_task.h"
+#include "exact_rows/block_sums.h"
+#include "exact_rows/level_sums.h"
 
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
 #define TALLY_RESIDENT                                                                   \

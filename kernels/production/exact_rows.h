@@ -1,9 +1,9 @@
 /* Exact sums of rows whose values lie side by side.
  *
  * A warp takes a row, a piece of one, or several rows with equally many lanes each. The lanes of a row read 16 bytes
- * each, side by side. A lane adds its values to levels in registers, as for whole arrays (rows/level_sums.h). A value
- * that no levels hold goes to the row's 16-bit digits in shared memory. In the end the counts of levels, added up over
- * the lanes, go there too. Infinities and NaNs are noted.
+ * each, side by side. A lane adds its values to levels in registers, as for whole arrays (exact_rows/level_sums.h). A
+ * value that no levels hold goes to the row's 16-bit digits in shared memory. In the end the counts of levels, added up
+ * over the lanes, go there too. Infinities and NaNs are noted.
  *
  * If the block has all values of its rows, a thread makes the row's result from its digits. If not, the block adds the
  * digits to a number of limbs in memory, as other blocks do at the same time. production/flat.h clears these numbers
@@ -21,9 +21,9 @@
 #include "exact_sums/terms.h"
 #include "compensated/pair_results.h"
 #include "exact_segments/flat_nodes.h"
-#include "rows/rows_task.h"
-#include "rows/block_sums.h"
-#include "rows/level_sums.h"
+#include "exact_rows/rows_task.h"
+#include "exact_rows/block_sums.h"
+#include "exact_rows/level_sums.h"
 
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
 #define TALLY_RESIDENT ((TALLY_BYTES == 2 && TALLY_KERNEL_INPUTS == 2) || (TALLY_BYTES == 8 && TALLY_HAS_KEYS) ? 1 : 2)

@@ -1,5 +1,5 @@
 /* Exact segments of any values: those that two doubles for each sum did not decide (compensated/nodes.h,
- * rows/pair_sums.h), or all.
+ * exact_rows/pair_sums.h), or all.
  *
  * A thread or a warp adds up a segment that lies in one tile (exact_segments/whole_segments.h). If a segment crosses
  * tile boundaries, each tile adds its part to a number of limbs in memory (exact_segments/digits.h): the number of the

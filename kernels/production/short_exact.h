@@ -14,7 +14,7 @@
 #include "order/leaf.h"
 #include "exact_segments/thread_sums.h"
 #define TALLY_JOINED 0
-#include "rows/pair_sums.h"
+#include "exact_rows/pair_sums.h"
 
 /* ---- what a thread reads ---- */
 

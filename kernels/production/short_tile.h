@@ -1,5 +1,5 @@
 /* Exact results of short rows whose values lie side by side: rows of more values than production/short_exact.h reads
- * one by one. Values go through shared memory, and a row has one thread or a few (rows/row_tile.h). A sum is two
+ * one by one. Values go through shared memory, and a row has one thread or a few (exact_rows/row_tile.h). A sum is two
  * doubles and a bound, as in short_exact.h. Rows without a certain result are marked for the stages that follow
  * (docs/design/012). */
 #ifndef TALLY_FORM_SHORT_TILE_H
@@ -11,7 +11,7 @@
 
 #include "order/leaf.h"
 #define TALLY_JOINED 128 /* 4 sums of each of 16 threads */
-#include "rows/row_tile.h"
+#include "exact_rows/row_tile.h"
 
 TALLY_FN void put_row(const tally_segments_work *work, int64_t row, const row_sums_t *sums) {
     const tally_results *const out = &work->out;

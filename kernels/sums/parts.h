@@ -65,7 +65,7 @@ TALLY_FN tally_pair tally_four_sum(double a, double b, double c, double d) {
 /* The sum of digits in [-step / 2, step / 2): a, the first that is not 0, and b, c and d after it, in units of step^3,
  * step^2, step and 1. The digits below d count as a quarter of a unit, with the sign of `left`, the first of these that
  * is not 0 (0: there is none). Callers loop over the digits themselves: exact_segments/prefix.h over a few in
- * registers, unrolled; rows/block_sums.h over any number in shared memory. */
+ * registers, unrolled; exact_rows/block_sums.h over any number in shared memory. */
 TALLY_FN tally_pair tally_sum_of_digits(double a, double b, double c, double d, double left, const double step) {
     d += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
     return tally_four_sum(a * (step * step * step), b * (step * step), c * step, d);

@@ -73,16 +73,16 @@ mutation short-sum-error $file \
 mutation short-product-error $file \
     'const int32_t are_exact = s->products.lost == 0 || (s->terms <= 2 && !TALLY_IS_F64);' \
     'const int32_t are_exact = 1;'
-file=kernels/rows/pair_sums.h
+file=kernels/exact_rows/pair_sums.h
 mutation short-special $file 'return most >= TALLY_SIZE_INFINITY;' 'return most > TALLY_SIZE_INFINITY;'
 mutation short-small $file \
     'a->is_small |= tally_high_word(product) < least' \
     'a->is_small |= tally_high_word(product) < 0 * least'
 mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
-mutation exact-rows-scaled kernels/rows/level_sums.h \
+mutation exact-rows-scaled kernels/exact_rows/level_sums.h \
     'its_most < (int64_t)TALLY_SIZE_INFINITY ?' \
     '(int32_t)its_most < (int32_t)TALLY_SIZE_INFINITY ?'
-file=kernels/rows/row_tile.h
+file=kernels/exact_rows/row_tile.h
 mutation tile-rest $file \
     'for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_THREADS)' \
     'for (int32_t at = bytes; at < bytes; at += TALLY_THREADS)'
@@ -91,7 +91,7 @@ mutation tile-batches $file 'first = first + batch >= batches * batch ? 0' 'firs
 mutation tile-joined $file \
     'for (int32_t v = 1; v < TALLY_ACROSS; v++) join_row_sums' \
     'for (int32_t v = 1; v + 1 < TALLY_ACROSS; v++) join_row_sums'
-mutation tile-small kernels/rows/pair_sums.h 'a->is_small |= b->is_small;' ';'
+mutation tile-small kernels/exact_rows/pair_sums.h 'a->is_small |= b->is_small;' ';'
 file=kernels/production/short_exact.h
 mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
 mutation short-there $file 'certain &= there;' ';'
@@ -104,18 +104,18 @@ mutation stripes-place kernels/production/stripes.h 'lift_partial(x[m], y[m], fi
 mutation stripes-halves kernels/production/stripes.h \
     'combine_partial(columns.of[k], columns.of[k + half])' \
     'combine_partial(columns.of[k], columns.of[k + 1])'
-file=kernels/rows/rows_task.h
+file=kernels/exact_rows/rows_task.h
 mutation exact-row-before $file 'within.from = part == 0 ? task->before : 0;' 'within.from = 0;'
 mutation exact-row-last $file '|| part == task->parts - 1)' ')'
 mutation exact-row-edge $file \
     '(row == work->rows - 1 && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&' \
     '(row == work->rows && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&'
-file=kernels/rows/columns_task.h
+file=kernels/exact_rows/columns_task.h
 mutation exact-columns-last $file \
     'return row < task->plain_end ? task->high' \
     'return row <= task->plain_end ? task->high'
 mutation exact-columns-rows $file 'work->width == work->inner ? column : column % (int32_t)work->inner' 'column'
-file=kernels/rows/block_sums.h
+file=kernels/exact_rows/block_sums.h
 mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
 mutation exact-copies $file 'for (int32_t c = 0; c < copies; c++) {' 'for (int32_t c = 0; c < 1; c++) {'
 

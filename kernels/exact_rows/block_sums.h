@@ -1,6 +1,6 @@
 /* Exact sums of the rows of a block, for production/exact_columns.h and exact_rows.h. Each row has a slot in shared
  * memory, with one or more columns of 16-bit digits. In the end a slot gives a result, or the block adds it to a number
- * of limbs in memory. Include rows/columns_task.h or rows_task.h first. They define
+ * of limbs in memory. Include exact_rows/columns_task.h or rows_task.h first. They define
  *
  *     work_t, task_t                    the launch's parameters; the rows and values of a block and a lane
  *     slots                             how many rows a block has at most
@@ -17,7 +17,7 @@
 #define TALLY_BLOCK_SUMS_H
 
 #ifndef TALLY_HAS_TASK
-#error "include rows/columns_task.h or rows/rows_task.h before"
+#error "include exact_rows/columns_task.h or exact_rows/rows_task.h before"
 #endif
 
 #include "exact_sums/digit_counts.h"

@@ -3,7 +3,7 @@
 #ifndef TALLY_ROW_TILE_H
 #define TALLY_ROW_TILE_H
 
-#include "rows/pair_sums.h"
+#include "exact_rows/pair_sums.h"
 
 typedef struct row_tile_t {
     tally_quad quads[TALLY_SHORT_TILE / sizeof(tally_quad)];

@@ -1,7 +1,7 @@
 /* Exact sums of a lane, in levels (sums/levels.h), for production/exact_columns.h and exact_rows.h. The warp measures a
  * share before it adds it, as for whole arrays (exact_sums/exact_block.h). Values beyond the levels choose new levels;
- * those that no levels hold go to digits (rows/block_sums.h). Include rows/columns_task.h or rows_task.h first. They
- * define
+ * those that no levels hold go to digits (exact_rows/block_sums.h). Include exact_rows/columns_task.h or rows_task.h
+ * first. They define
  *
  *     sums_held      how many sums a lane has; it adds its values to them in turn
  *     log_additions  log2 of how many values are added to one sum, at most
@@ -14,7 +14,7 @@
 
 #include "sums/levels.h"
 #include "exact_sums/ruler.h"
-#include "rows/block_sums.h"
+#include "exact_rows/block_sums.h"
 
 enum {
     /* the most levels of a value and of a product (held), and those that are usual */

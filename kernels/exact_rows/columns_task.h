@@ -37,7 +37,7 @@ TALLY_FN int32_t high_of_row(const work_t *work, const task_t *task, int64_t row
                                  : values_below(work, task, work->length * work->inner - row * work->width);
 }
 
-/* ---- slots (rows/block_sums.h), and sums (rows/level_sums.h) ---- */
+/* ---- slots (exact_rows/block_sums.h), and sums (exact_rows/level_sums.h) ---- */
 
 enum {
     lanes_across = TALLY_EXACT_COLUMNS_ACROSS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),

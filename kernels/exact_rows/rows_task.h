@@ -23,7 +23,7 @@ typedef struct task_t {
     int64_t at;          /* where part 0 is, counted from the array's first part */
 } task_t;
 
-/* ---- slots (rows/block_sums.h), and sums (rows/level_sums.h) ---- */
+/* ---- slots (exact_rows/block_sums.h), and sums (exact_rows/level_sums.h) ---- */
 
 enum {
     slots = TALLY_EXACT_ROWS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),
