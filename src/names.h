@@ -1017,6 +1017,7 @@
 #define sort_columns TALLY_N(sort_columns)
 #define source_here TALLY_N(source_here)
 #define span_of TALLY_N(span_of)
+#define span_of_lane TALLY_N(span_of_lane)
 #define span_t TALLY_N(span_t)
 #define spare TALLY_N(spare)
 #define spared TALLY_N(spared)

@@ -215,9 +215,8 @@ TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, c
         TALLY_UNROLL
         for (int32_t k = 0; k < 3; k++) left = k < group ? left & (left - 1) : left;
         const int32_t from = left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
-                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const tally_compensated sum = sum_by_lanes(work, o, chunks, at, left == 0 ? 0 : n, lanes);
+        const span_t its = span_of_lane(span, from);
+        const tally_compensated sum = sum_by_lanes(work, o, chunks, its.at, left == 0 ? 0 : its.n, lanes);
         const int32_t there = (rank << log_lanes) & (TALLY_WARP - 1);
         const int64_t above = tally_of_lane64(tally_bits_f64(sum.sum), there),
                       below = tally_of_lane64(tally_bits_f64(sum.rest), there);

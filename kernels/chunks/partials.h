@@ -64,19 +64,18 @@ TALLY_FN node_t node_alone(const partials_t *partials, const placed_t *placed, i
     return node_of_partial(all, n, placed->from);
 }
 #if TALLY_MEASURES_CHUNKS
-/* The node of n values, or none, by `lanes` lanes side by side. Each of them gets it. All lanes of the warp take part.
- */
-TALLY_FN node_t node_by_lanes(const partials_t *partials, int32_t at, int32_t n, int32_t lanes) {
-    const span_t span = {at, n, 0};
+/* The node of values, or none, by `lanes` lanes side by side. Each of them gets it. All lanes of the warp take part. */
+TALLY_FN node_t node_by_lanes(const partials_t *partials, span_t span, int32_t lanes) {
     const placed_t placed = placed_in_chunks(partials->before, span);
     column_t all = identity();
     TALLY_ROLLED
-    for (int32_t chunk = placed.first + (tally_lane() & (lanes - 1)); n > 0 && chunk <= placed.last; chunk += lanes)
+    for (int32_t chunk = placed.first + (tally_lane() & (lanes - 1)); span.n > 0 && chunk <= placed.last;
+         chunk += lanes)
         all = combine(all, partial_within(partials, chunk, chunk == placed.first ? placed.from : 0,
                                           chunk == placed.last ? placed.to : chunk_values));
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) all = combine(all, other(all, mask));
-    return to_node(all, n);
+    return to_node(all, span.n);
 }
 /* Of the segments of `many` lanes, several at once. */
 TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, span_t span, node_t *node) {
@@ -85,12 +84,12 @@ TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, span_t sp
         const uint32_t all = many;
         int32_t log_lanes;
         const int32_t found = share_lanes(&many, span.n, &log_lanes), from = found < 0 ? 0 : found;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
-                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const node_t its = node_by_lanes(partials, at, found < 0 ? 0 : n, 1 << log_lanes);
+        span_t its = span_of_lane(span, from);
+        if (found < 0) its.n = 0;
+        const node_t theirs = node_by_lanes(partials, its, 1 << log_lanes);
         const uint32_t taken = all & ~many;
         const int32_t rank = __builtin_popcount(taken & (((uint32_t)1 << tally_lane()) - 1));
-        const node_t mine = node_of_lane(its, (rank << log_lanes) & (TALLY_WARP - 1));
+        const node_t mine = node_of_lane(theirs, (rank << log_lanes) & (TALLY_WARP - 1));
         if ((taken >> tally_lane() & 1) != 0) *node = mine;
     }
 }
@@ -103,8 +102,8 @@ TALLY_FN void put_crossing(const tally_segments_work *work, const opening_t *o, 
          first += TALLY_CONSUMER_WARPS * GROUPS) {
         const int32_t k = first + tally_lane() / LANES, run = k >= before, leaf = run ? k - before : k;
         const int32_t skip = leaf * TALLY_DEVICE_LEAF, left = k < all ? o->run_n[run] - skip : 0;
-        const node_t node =
-            node_by_lanes(partials, o->run_at[run] + skip, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, LANES);
+        const span_t span = {o->run_at[run] + skip, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, 0};
+        const node_t node = node_by_lanes(partials, span, LANES);
         if (k < all && tally_lane() % LANES == 0)
             *node_at(work->nodes, (run ? o->to_place : o->from.place + o->from.leaf) + leaf) = node;
     }
@@ -126,9 +125,7 @@ TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, span_t sp
     TALLY_ROLLED
     for (; many != 0; many &= many - 1) {
         const int32_t lane = __builtin_ffs((int32_t)many) - 1;
-        const span_t its = {(int32_t)tally_shuffle((uint32_t)span.at, lane),
-                            (int32_t)tally_shuffle((uint32_t)span.n, lane), 0};
-        const placed_t placed = placed_in_chunks(partials->before, its);
+        const placed_t placed = placed_in_chunks(partials->before, span_of_lane(span, lane));
         const node_t found = node_of_lane(node_of_warp(partials, &placed), 0);
         if (tally_lane() == lane) *node = found;
     }

@@ -142,9 +142,8 @@ TALLY_FN int32_t take_each(const tally_segments_work *work, const tile_t *tile, 
     int32_t flags = 0;
     for (; many != 0; many &= many - 1) {
         const int32_t from = __builtin_ffs((int32_t)many) - 1;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
-                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const node_t node = shared_run(tile->x + at, tile->y + at, n);
+        const span_t its = span_of_lane(span, from);
+        const node_t node = shared_run(tile->x + its.at, tile->y + its.at, its.n);
         if (tally_lane() == from) mine = node;
         if (!later && tally_lane() == from) flags |= put_result(work, tile->opening, i, mine);
     }
@@ -180,10 +179,9 @@ TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *til
         int32_t log_lanes;
         const int32_t found = share_lanes(&many, span.n, &log_lanes), from = found < 0 ? 0 : found,
                       lanes = 1 << log_lanes;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
-                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const span_t its = {at, found < 0 ? 0 : n, 0};
-        const node_t node = parts_node(tile->x, tile->y, at, its.n, lanes, 0);
+        span_t its = span_of_lane(span, from);
+        if (found < 0) its.n = 0;
+        const node_t node = parts_node(tile->x, tile->y, its.at, its.n, lanes, 0);
         const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
         flags |= put_own(work, tile, whose, its, lanes, found >= 0 && (tally_lane() & (lanes - 1)) == 0, node);
     }

@@ -156,6 +156,13 @@ TALLY_FN span_t span_of(const tile_t *tile, int32_t i, int32_t is_there) {
     return span;
 }
 
+/* That of another lane. All lanes of the warp call this. */
+TALLY_FN span_t span_of_lane(span_t span, int32_t lane) {
+    const span_t its = {(int32_t)tally_shuffle((uint32_t)span.at, lane), (int32_t)tally_shuffle((uint32_t)span.n, lane),
+                        0};
+    return its;
+}
+
 /* Writes the result of segment i of the tile, and returns its status flags. */
 TALLY_FN int32_t put_result(const tally_segments_work *work, const opening_t *o, int32_t i, node_t node) {
     return put_at(work, o->results, o->from.segment, i, node);
