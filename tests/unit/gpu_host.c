@@ -49,7 +49,9 @@ int begin_gpu_program(int argc, char **argv) {
 int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects, const struct CMUnitTest *others,
                   size_t count_of_others) {
     int failed = _cmocka_run_group_tests("of subjects", of_subjects, count_of_subjects, NULL, NULL);
-    return failed + (share == 0 ? _cmocka_run_group_tests("others", others, count_of_others, NULL, NULL) : 0);
+    if (share == 0) return failed + _cmocka_run_group_tests("others", others, count_of_others, NULL, NULL);
+    printf("The other %zu tests run in share 0 alone, also with --only.\n", count_of_others);
+    return failed;
 }
 
 void compile_kernels(bool (*is_wanted)(tally__form)) {
