@@ -39,7 +39,6 @@ TALLY_FN tally_compensated parts_of(chunk_sum_t a) { return tally_compensated_of
  * up in chunks; that tile sets others. */
 #define TALLY_HEADS_BESIDE TALLY_IS_F64
 enum {
-    chunk_quads = chunk_bytes / 16,
     sums_capacity = (chunk_bytes - (TALLY_HEADS_BESIDE ? 0 : 4)) / TALLY_SUM_BYTES - 1,
     log_meet = 8,     /* log2 of how many values may meet in one f64: those of 9 chunks */
     few_chunks = 255, /* 8 for each lane of a warp; in tiles that may have more chunks, twice as many values meet */

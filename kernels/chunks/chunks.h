@@ -48,13 +48,13 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
     for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + tally_lane() * iterations.apart, is_there = i < own;
         const span_t span = span_of(tile, i, is_there);
-        const uint32_t some = tally_ballot(span.n > 2), those_before = some & (((uint32_t)1 << tally_lane()) - 1);
+        const uint32_t some = tally_ballot(span.n > 2);
         flags |= span.flags;
         if (span.n > 2) {
             set_head(heads, before + span.at + span.n);
             if (i == 0 || (uint32_t)span.at - end_of(tile, i - 1) <= 2)
-                set_head(heads, before + span.at);                         /* the segment before did not */
-            list[*count + __builtin_popcount(those_before)] = (uint16_t)i; /* put_in_list takes more registers */
+                set_head(heads, before + span.at);                 /* the segment before did not */
+            list[*count + tally_lanes_before(some)] = (uint16_t)i; /* put_in_list takes more registers */
         } else if (is_there && is_plain(work->digits))
             flags |= put_plain_few(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
                                    span.n, work->out.final.mean);
@@ -70,18 +70,14 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
 TALLY_FN void add_chunk(const chunks_t *chunks, int32_t chunk, uint32_t heads, range_t *range) {
     chunk_sums_t *const sums = sums_of(chunks, chunk);
     chunk_sum_t *left = sums->left, sum = no_chunk_sum();
-    tally_quad quads[chunk_quads];
+    const chunk_words_t all = read_chunk((const uint32_t *)(const void *)sums); /* sums will take their place */
     uint32_t size = 0; /* of two values at a time: the largest of three is one instruction */
-    TALLY_UNROLL
-    for (int32_t q = 0; q < chunk_quads; q++)
-        quads[q] = tally_take16((const char *)sums + 16 * q); /* all of the chunk: sums will take their place */
 #if !TALLY_HEADS_BESIDE
     sums->heads = heads;
 #endif
     TALLY_UNROLL
     for (int32_t v = 0; v < chunk_values; v++) {
-        TALLY_T x;
-        __builtin_memcpy(&x, &quads[v / TALLY_PART].w[v % TALLY_PART * TALLY_BYTES / 4], sizeof x);
+        const TALLY_T x = value_of_chunk(&all, v);
         const double term = term_of(x);
         const range_t its = range_of_value(x);
         if (v > 0 && (heads >> v & 1) != 0) {
@@ -209,7 +205,7 @@ TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, c
                                   : count == 2 ? 4
                                                : 3,
                       lanes = 1 << log_lanes, group = tally_lane() >> log_lanes;
-        const int32_t rank = __builtin_popcount(many & (((uint32_t)1 << tally_lane()) - 1)),
+        const int32_t rank = tally_lanes_before(many),
                       is_mine = (many >> tally_lane() & 1) != 0 && rank < TALLY_WARP >> log_lanes;
         uint32_t left = many;
         TALLY_UNROLL

@@ -110,10 +110,9 @@ TALLY_FN void put_in_running(running_t *a, TALLY_T x, int32_t place) { put_in_pa
 TALLY_FN void put_running(uint32_t *to, const running_t *a, double anchor) { (void)anchor, put_partial(to, *a); }
 #endif
 
-/* A chunk in memory, in words. */
+/* What takes the place of a chunk's values, in words. */
 enum {
-    words_of_values = chunk_bytes / 4,             /* and what takes their place: */
-    heads_word = words_of_values - 1,              /* the chunk's head flags; */
+    heads_word = chunk_bytes / 4 - 1,              /* the chunk's head flags; */
     way_word = heads_word - TALLY_MEASURES_CHUNKS, /* of measured chunks, where else partial results are; */
     last_partial = way_word / partial_words - 1,   /* that of its end, and those before it */
     /* For partial results that have no room there. Where a multiprocessor holds three blocks, shared memory has no
@@ -131,10 +130,11 @@ enum {
     few_by_thread = 3 * chunk_values    /* and where there are few segments, and so idle lanes */
 };
 typedef struct in_partials_t {
-    uint32_t heads[most_chunks];         /* a bit for each place of each chunk; 0 before a tile */
+    /* A bit for each place of each chunk: 0 before a tile, and where partial results have taken the place of values. */
+    uint32_t heads[most_chunks];
     int32_t keeps[TALLY_CONSUMER_WARPS]; /* whether a warp met a chunk that keeps its values */
 #if TALLY_MEASURES_CHUNKS
-    int32_t pooled; /* words of the pool that are in use */
+    int32_t pooled; /* words of the pool that are in use: for partial results that have no room there */
     uint32_t pool[pool_words] __attribute__((aligned(8)));
 #endif
 } in_partials_t;

@@ -11,12 +11,11 @@
 
 /* A tile in chunks (chunks/chunk_places.h). */
 typedef struct partials_t {
+    in_partials_t *in;
     char *values;
-    uint32_t *heads;      /* head flags of each chunk: 0 where partial results have taken the place of values */
-    const uint32_t *pool; /* partial results that have no room there */
-    int32_t before;       /* the place of the first value */
-    int32_t count;        /* of chunks */
-    int32_t has_kept;     /* some chunk has more heads than there is room for, and keeps its values */
+    int32_t before;   /* the place of the first value */
+    int32_t count;    /* of chunks */
+    int32_t has_kept; /* some chunk has more heads than there is room for, and keeps its values */
 } partials_t;
 TALLY_FN uint32_t *words_of_chunk(const partials_t *partials, int32_t chunk) {
     return (uint32_t *)(void *)(partials->values + chunk * chunk_bytes);
@@ -24,31 +23,6 @@ TALLY_FN uint32_t *words_of_chunk(const partials_t *partials, int32_t chunk) {
 
 /* ---- folding ---- */
 
-/* A chunk's values as words, read so that lanes that read theirs ask for all banks. */
-typedef struct chunk_words_t {
-    uint32_t w[words_of_values];
-} chunk_words_t;
-TALLY_FN chunk_words_t read_chunk(const uint32_t *from) {
-    chunk_words_t words;
-    TALLY_UNROLL
-    for (int32_t k = 0; k < 7; k++) {
-#if TALLY_BYTES >= 4
-        const tally_quad quad = tally_take16((const char *)(from + 4 * k));
-        __builtin_memcpy(&words.w[4 * k], &quad, sizeof quad);
-#elif TALLY_BYTES == 2
-        const uint64_t two = ((const uint64_t *)(const void *)from)[k];
-        __builtin_memcpy(&words.w[2 * k], &two, sizeof two);
-#else
-        words.w[k] = from[k];
-#endif
-    }
-    return words;
-}
-TALLY_FN TALLY_T value_of_chunk(const chunk_words_t *all, int32_t v) {
-    TALLY_T x;
-    __builtin_memcpy(&x, (const char *)all->w + v * TALLY_BYTES, sizeof x);
-    return x;
-}
 /* Folds values: a partial result for each head, from `to` on, and one for the chunk's end, at `last`. */
 TALLY_FN void fold_values(const chunk_words_t *all, uint32_t heads, double anchor, uint32_t *to, uint32_t *last) {
     running_t running = no_running(anchor, 0);
@@ -113,7 +87,8 @@ TALLY_FN int32_t fold_chunk(in_partials_t *in, uint32_t *words, uint32_t heads) 
 TALLY_FN partial_t take_from_chunk(const partials_t *partials, const uint32_t *words, int32_t left, int32_t is_end) {
     const uint32_t way = words[way_word], its_wide = way & is_wide;
     if (is_end) return take_stored(words + (its_wide ? 0 : last_partial * partial_words), (int32_t)its_wide);
-    return take_stored((way != 0 ? partials->pool + way / 2 : words) + left * (its_wide ? wide_words : partial_words),
+    return take_stored((way != 0 ? partials->in->pool + way / 2 : words) +
+                           left * (its_wide ? wide_words : partial_words),
                        (int32_t)its_wide);
 }
 #else
@@ -129,12 +104,12 @@ TALLY_FN partial_t take_from_chunk(const partials_t *partials, const uint32_t *w
 }
 #endif
 /* Folds all chunks. True: this thread had one that keeps its values. */
-TALLY_FN int32_t fold_chunks(in_partials_t *in, const partials_t *partials) {
+TALLY_FN int32_t fold_chunks(const partials_t *partials) {
     int32_t keeps = 0;
     TALLY_ROLLED
     for (int32_t chunk = tally_thread(); chunk < partials->count; chunk += TALLY_CONSUMERS) {
-        if (fold_chunk(in, words_of_chunk(partials, chunk), partials->heads[chunk]))
-            partials->heads[chunk] = 0;
+        if (fold_chunk(partials->in, words_of_chunk(partials, chunk), partials->in->heads[chunk]))
+            partials->in->heads[chunk] = 0;
         else
             keeps = 1;
     }
@@ -143,7 +118,8 @@ TALLY_FN int32_t fold_chunks(in_partials_t *in, const partials_t *partials) {
 /* Once all are done with the tile, the head flags of chunks that kept their values are cleared for the next one. */
 TALLY_FN void clear_kept(const partials_t *partials) {
     tally_consumer_barrier(TALLY_CONSUMERS);
-    for (int32_t chunk = tally_thread(); chunk < partials->count; chunk += TALLY_CONSUMERS) partials->heads[chunk] = 0;
+    for (int32_t chunk = tally_thread(); chunk < partials->count; chunk += TALLY_CONSUMERS)
+        partials->in->heads[chunk] = 0;
     tally_consumer_barrier(TALLY_CONSUMERS);
 }
 
@@ -153,7 +129,7 @@ TALLY_FN void clear_kept(const partials_t *partials) {
  * chunk's end. */
 TALLY_FN partial_t partial_within(const partials_t *partials, int32_t chunk, int32_t from, int32_t to) {
     const uint32_t *const words = words_of_chunk(partials, chunk);
-    if (partials->has_kept && partials->heads[chunk] != 0) {
+    if (partials->has_kept && partials->in->heads[chunk] != 0) {
         const TALLY_T *const x = (const TALLY_T *)(const void *)words;
         partial_t partial = no_partial(from);
         TALLY_ROLLED

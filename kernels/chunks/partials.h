@@ -30,7 +30,7 @@ TALLY_FN void mark_heads(const tile_t *tile, const partials_t *partials) {
     TALLY_ROLLED
     for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_CONSUMERS) { /* there are ends, as there are segments */
         const uint32_t end = end_of(tile, i);
-        if (end <= (uint32_t)tile->values) set_head(partials->heads, partials->before + (int32_t)end);
+        if (end <= (uint32_t)tile->values) set_head(partials->in->heads, partials->before + (int32_t)end);
     }
 }
 
@@ -88,7 +88,7 @@ TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, span_t sp
         if (found < 0) its.n = 0;
         const node_t theirs = node_by_lanes(partials, its, 1 << log_lanes);
         const uint32_t taken = all & ~many;
-        const int32_t rank = __builtin_popcount(taken & (((uint32_t)1 << tally_lane()) - 1));
+        const int32_t rank = tally_lanes_before(taken);
         const node_t mine = node_of_lane(theirs, (rank << log_lanes) & (TALLY_WARP - 1));
         if ((taken >> tally_lane() & 1) != 0) *node = mine;
     }
@@ -160,19 +160,17 @@ TALLY_FN int32_t take_partials(const tally_segments_work *work, const tile_t *ti
     partials.before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
     partials.count = chunk_of(partials.before + tile->values - 1) + 1;
     partials.values = (char *)(uint64_t)(tile->x - partials.before);
-    partials.heads = in->heads;
-    partials.pool = 0;
+    partials.in = in;
     mark_heads(tile, &partials);
 #if TALLY_MEASURES_CHUNKS
-    partials.pool = in->pool;
     if (tally_thread() == 0) in->pooled = 2; /* 0 is the place of values; all are done with the pool's last tile */
     if (TALLY_ALL_IN_PARTIALS && tally_warp() == TALLY_CONSUMER_WARPS - 1)
-        mark_leaves(partials.heads, partials.before, tile->opening);
+        mark_leaves(in->heads, partials.before, tile->opening);
     if (tally_warp() == TALLY_CONSUMER_WARPS - 2)
         clear_around((TALLY_T *)(void *)partials.values, partials.before, tile->values, partials.count);
 #endif
     tally_consumer_barrier(TALLY_CONSUMERS);
-    const int32_t keeps = tally_any(fold_chunks(in, &partials));
+    const int32_t keeps = tally_any(fold_chunks(&partials));
     if (tally_lane() == 0) in->keeps[tally_warp()] = keeps;
     tally_consumer_barrier(TALLY_CONSUMERS);
     partials.has_kept = tally_any(tally_lane() < TALLY_CONSUMER_WARPS && in->keeps[tally_lane()]);

@@ -14,6 +14,11 @@ TALLY_FN int64_t tally_shuffle64(int64_t v, int32_t mask) {
     return (int64_t)(high << 32 | low);
 }
 
+/* How many of these lanes, a bit for each, come before this one. */
+TALLY_FN int32_t tally_lanes_before(uint32_t lanes) {
+    return __builtin_popcount(lanes & (((uint32_t)1 << tally_lane()) - 1));
+}
+
 /* The inclusive prefix sum over lanes (Hillis and Steele, "Data parallel algorithms", 1986). */
 TALLY_FN uint32_t tally_sum_until(uint32_t mine) {
     const int32_t lane = tally_lane();

@@ -20,9 +20,6 @@ TALLY_FN uint32_t tally_peers(int32_t digit, int32_t is_there) {
     }
     return peers;
 }
-TALLY_FN int32_t tally_peers_before(uint32_t peers) {
-    return __builtin_popcount(peers & (((uint32_t)1 << tally_lane()) - 1));
-}
 /* The warp's part of the tile: its first key, and the key of a lane in an iteration. */
 TALLY_FN int64_t tally_first_key(void) {
     return (int64_t)tally_block() * TALLY_SORT_TILE + tally_warp() * (TALLY_SORT_TILE / TALLY_WARPS) + tally_lane();
@@ -30,7 +27,7 @@ TALLY_FN int64_t tally_first_key(void) {
 /* Counts this lane's digit for the warp; gives how often the digit came before. */
 TALLY_FN int32_t tally_count_digit(int32_t *counts, int32_t digit, int32_t is_there) {
     const uint32_t peers = tally_peers(digit, is_there);
-    const int32_t before = is_there ? counts[digit] : 0, among = tally_peers_before(peers);
+    const int32_t before = is_there ? counts[digit] : 0, among = tally_lanes_before(peers);
     tally_warp_barrier();
     if (is_there && among == 0) counts[digit] = before + __builtin_popcount(peers);
     tally_warp_barrier();

@@ -156,7 +156,7 @@ mutation partials-by-warp $file 'placed->from - skip' 'placed->from'
 mutation partials-invalid $file 'flags |= span.flags;' ';'
 mutation partials-later-leaves $file 'run ? k - before : k;' 'k;'
 mutation partials-rank $file '(rank << log_lanes) & (TALLY_WARP - 1)' 'rank & (TALLY_WARP - 1)'
-mutation partials-leaves $file 'mark_leaves(partials.heads' '(void)sizeof(partials.heads'
+mutation partials-leaves $file 'mark_leaves(in->heads' '(void)sizeof(in->heads'
 mutation partials-pool-begin $file 'in->pooled = 2;' 'in->pooled = 0;'
 file=kernels/chunks/partial_chunks.h
 mutation partials-crowded $file \
