@@ -21,7 +21,7 @@
     X(ROWS, ROWS)           /* rows whose values lie side by side */           \
     X(SHORT, ROWS)          /* rows of a few values */                         \
     X(STRIPES, ROWS)        /* rows of a few stripes that lie across others */ \
-    X(TILE, ROWS)           /* exact rows of some values side by side */       \
+    X(LANES, ROWS)          /* exact rows of some values side by side */       \
     X(PART_NODES, RANKS)    /* nodes of segments */                            \
     X(NODES, RANKS)         /* nodes of several parties */                     \
     X(WINDOWS, RANKS)       /* windows of nodes of exact sums */               \
@@ -74,8 +74,8 @@
         K(EXACT, FEATURES, expansion_feature_nodes, TALLY_THREADS, tally_features_work)           \
     U(EXACT, SHORT, "production/short_exact.h", )                                                 \
         K(EXACT, SHORT, exact_short, TALLY_THREADS, tally_segments_work)                          \
-    U(EXACT, TILE, "production/short_tile.h", )                                                   \
-        K(EXACT, TILE, exact_tile, TALLY_THREADS, tally_segments_work)                            \
+    U(EXACT, LANES, "production/exact_lanes.h", TALLY_EXPANSIONS)                                 \
+        K(EXACT, LANES, exact_lanes, TALLY_THREADS, tally_lanes_work)                             \
     U(EXACT, COLUMNS, "production/exact_columns.h", )                                             \
         K(EXACT, COLUMNS, exact_columns, TALLY_THREADS, tally_columns_work)                       \
     U(EXACT, ROWS, "production/exact_rows.h", )                                                   \

@@ -158,6 +158,10 @@
  * warp adds up a leaf: other segments go by chunks, or have values that are far apart. */
 #define TALLY_IS_RANGED \
     (TALLY_IS_COMPENSATED && ((TALLY_BYTES == 2 && !TALLY_HAS_KEYS) || (TALLY_BYTES == 4 && TALLY_IN_CHUNKS)))
+/* All products of f16 lie between 2^-48 and 2^32: an anchor that stands for all holds sums of them
+ * (compensated/anchored.h). */
+#define TALLY_IS_SPLIT \
+    (TALLY_IS_COMPENSATED && TALLY_NUMBER == TALLY_NUMBER_f16 && TALLY_HAS_PRODUCTS && !TALLY_MAY_SKIP)
 /* Products of f64 may overflow, or have bits that no double has. Then values are scaled (segments/scaled_segments.h);
  * beside keys no registers are left for that. */
 #define TALLY_RESCALES (TALLY_IS_COMPENSATED && TALLY_IS_F64 && TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)
@@ -211,13 +215,13 @@
 /* The same where order does not show, for partial results that are small beside the values of a chunk
  * (chunks/partials.h). For exact sums of squares of f32 a chunk's range tells how they are added up
  * (chunks/measured_chunk.h). */
-#define TALLY_MEASURES_CHUNKS \
+#define TALLY_MEASURES \
     (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES == 4 && !TALLY_MAY_SKIP)
-#define TALLY_IN_PARTIALS                                                                    \
-    (TALLY_MEASURES_CHUNKS || (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
-                               !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1))))
+#define TALLY_IN_PARTIALS                                                             \
+    (TALLY_MEASURES || (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
+                        !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1))))
 /* A value costs so much that parts of segments that cross a tile's boundaries, and few segments, go by chunks, too. */
-#define TALLY_ALL_IN_PARTIALS (TALLY_MEASURES_CHUNKS && TALLY_HAS_SUM)
+#define TALLY_ALL_IN_PARTIALS (TALLY_MEASURES && TALLY_HAS_SUM)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */
 #define TALLY_NEEDS_LEAVES (!TALLY_IS_COMPENSATED && !TALLY_HAS_INDEX)
 /* Sums of bytes: four at a time. */

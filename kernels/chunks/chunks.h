@@ -55,7 +55,7 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
             if (i == 0 || (uint32_t)span.at - end_of(tile, i - 1) <= 2)
                 set_head(heads, before + span.at);                 /* the segment before did not */
             list[*count + tally_lanes_before(some)] = (uint16_t)i; /* put_in_list takes more registers */
-        } else if (is_there && is_plain(work->digits))
+        } else if (is_there && is_plain(work->out.digits))
             flags |= put_plain_few(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
                                    span.n, work->out.final.mean);
         else
@@ -129,8 +129,7 @@ TALLY_FN int32_t are_minus_zero(const tally_segments_work *work, int64_t i, int6
 
 /* Of `lanes` lanes side by side, a power of two. */
 TALLY_FN double sum_of_lanes(double sum, int32_t lanes) {
-    for (int32_t mask = lanes / 2; mask > 0; mask /= 2)
-        sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) sum += tally_shuffle_f64(sum, mask);
     return sum;
 }
 /* A sum, from two doubles that are it exactly. */

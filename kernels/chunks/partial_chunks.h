@@ -37,7 +37,7 @@ TALLY_FN void fold_values(const chunk_words_t *all, uint32_t heads, double ancho
     }
     put_running(last, &running, anchor);
 }
-#if TALLY_MEASURES_CHUNKS
+#if TALLY_MEASURES
 /* The same of values that are far apart. They stay where they are until all are folded. */
 TALLY_FN void fold_wide(uint32_t *words, uint32_t heads, uint32_t *to) {
     column_t running = identity();
@@ -71,7 +71,8 @@ TALLY_FN int32_t fold_chunk(in_partials_t *in, uint32_t *words, uint32_t heads) 
     double anchor;
     TALLY_UNROLL
     for (int32_t v = 0; v < chunk_values; v++) put_in_measured(&measured, value_of_chunk(&all, v));
-    const int32_t is_narrow = has_anchor(&measured, &anchor), is_in_place = is_narrow && count <= last_partial,
+    const int32_t is_narrow = has_anchor(&measured, log_folded, &anchor),
+                  is_in_place = is_narrow && count <= last_partial,
                   room = take_room(in, is_in_place ? 0 : count * (is_narrow ? partial_words : wide_words));
     if (room == has_no_room) return 0;
     if (is_narrow)

@@ -9,7 +9,7 @@
 #include TALLY_KERNEL_FILE
 #include "compensated/results.h"
 #include "compensated/ranged.h"
-#if TALLY_IS_PLAIN || TALLY_MEASURES_CHUNKS
+#if TALLY_IS_PLAIN || TALLY_MEASURES
 #include "compensated/width.h"
 #endif
 
@@ -98,17 +98,17 @@ TALLY_FN column_t lift(item_t x, item_t y) {
 }
 
 #if TALLY_IS_RANGED
-TALLY_FN node_t node_of_ranged(const ranged_t *a, int64_t n) {
-    node_t node = nothing();
-    node.n = n;
-    TALLY_IF_SUM(node.sum = tally_compensated_of(a->sum);)
-    TALLY_IF_PRODUCTS(node.products = tally_compensated_of(a->products);)
+TALLY_FN column_t column_of_ranged(const ranged_t *a) {
+    column_t column = identity();
+    TALLY_IF_SUM(column.sum = tally_compensated_of(a->sum);)
+    TALLY_IF_PRODUCTS(column.products = tally_compensated_of(a->products);)
 #if TALLY_KERNEL_INPUTS == 2
-    node.largest = a->most;
+    column.largest = a->most;
 #else
-    TALLY_IF_LARGEST(node.largest = (uint32_t)tally_bits_f32((float)tally_from_bits_f64((int64_t)(a->most + 1) << 32));)
+    TALLY_IF_LARGEST(column.largest =
+                         (uint32_t)tally_bits_f32((float)tally_from_bits_f64((int64_t)(a->most + 1) << 32));)
 #endif
-    return node;
+    return column;
 }
 #endif
 

@@ -39,8 +39,8 @@ TALLY_FN void put_ranged(ranged_t *a, item_t x, item_t y) {
 }
 /* Adds what the lane at `mask` from this one has. */
 TALLY_FN void meet_ranged(ranged_t *a, int32_t mask) {
-    TALLY_IF_SUM(a->sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(a->sum), mask));)
-    TALLY_IF_PRODUCTS(a->products += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(a->products), mask));)
+    TALLY_IF_SUM(a->sum += tally_shuffle_f64(a->sum, mask);)
+    TALLY_IF_PRODUCTS(a->products += tally_shuffle_f64(a->products, mask);)
     const uint32_t most = tally_shuffle_xor(a->most, mask), least = tally_shuffle_xor(a->least, mask);
     a->most = most > a->most ? most : a->most;
     a->least = least < a->least ? least : a->least;

@@ -30,9 +30,9 @@ typedef struct compensated_t {
 
 /* ---- in few operations ---- */
 
-/* Whether results of n values are made so: those of f64 and of operators with several are not. */
+/* Whether results of n values are made so: those in the type's own width, but for operators with several. */
 TALLY_FN int32_t are_quick(int64_t n, const tally_final *final) {
-    return !TALLY_IS_F64 && !TALLY_HAS_KEYS && kernel_result_bytes(final) == 4 &&
+    return !TALLY_HAS_KEYS && kernel_result_bytes(final) == (TALLY_IS_F64 ? 8 : 4) &&
            (!TALLY_HAS_SPREAD || n > final->ddof);
 }
 
@@ -106,9 +106,15 @@ TALLY_FN interval_t interval_of(const compensated_t *s, const common_t *c, const
 #else
     const tally_compensated *const of = &s->products;
 #endif
-    tally_pair sum = {of->sum, 0};
-    if (of->rest != 0) sum = tally_two_sum(of->sum, of->rest); /* -0 stays -0 */
     const int32_t is_exact = of->lost == 0;
+    /* Most sums of values are a double. -0 stays -0. */
+    if (!TALLY_HAS_PRODUCTS && is_exact && of->rest == 0) {
+        const double q = final->mean ? quotient_of(of->sum, c) : of->sum;
+        const int32_t is_quotient = !final->mean || __builtin_fma(q, c->divisor, -of->sum) == 0;
+        return interval_around(q, is_quotient ? 0 : few_units(q));
+    }
+    tally_pair sum = {of->sum, 0};
+    if (of->rest != 0) sum = tally_two_sum(of->sum, of->rest);
     const double error = is_exact ? 0 : TALLY_NEEDS_LARGEST ? s->error : s->share * sum.high;
     if (final->root) {
         const double q = tally_sqrt_f64(sum.high);
@@ -178,7 +184,7 @@ TALLY_FN int32_t finalize_in_pairs(const compensated_t *s, const tally_final *fi
     const in_pairs_t a = in_pairs(s);
     return finalize_pairs(&a, final, result);
 }
-/* A result of f64 in its own format, if it is certain: of finite values that are not tiny. */
+/* A result of f64 in its own format, if it is certain: of finite values, all present, that are not tiny. */
 TALLY_FN int32_t wide_result(const compensated_t *s, const tally_final *final, uint64_t *word) {
     tally_rounded rounded;
 #if TALLY_HAS_SPREAD
@@ -202,7 +208,8 @@ TALLY_FN int32_t wide_result(const compensated_t *s, const tally_final *final, u
     if (of.sum == 0 && of.rest == 0 && is_exact) rounded.value = of.sum, rounded.sure = 1; /* -0 stays -0 */
 #endif
     *word = (uint64_t)tally_bits_f64(rounded.value);
-    return rounded.sure && s->present <= TALLY_MOST_DIVIDED && tally_is_finite(rounded.value);
+    return s->seen == 0 && s->present == s->terms && rounded.sure && s->present <= TALLY_MOST_DIVIDED &&
+           tally_is_finite(rounded.value);
 }
 /* The result, if few operations make it certain: of finite values. Operators with several results take more. */
 TALLY_FN int32_t finalize_quickly(const compensated_t *s, const tally_final *final, uint64_t *result) {

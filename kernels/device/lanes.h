@@ -13,6 +13,9 @@ TALLY_FN int64_t tally_shuffle64(int64_t v, int32_t mask) {
     uint64_t low = tally_shuffle_xor((uint32_t)v, mask), high = tally_shuffle_xor((uint32_t)((uint64_t)v >> 32), mask);
     return (int64_t)(high << 32 | low);
 }
+TALLY_FN double tally_shuffle_f64(double v, int32_t mask) {
+    return tally_from_bits_f64(tally_shuffle64(tally_bits_f64(v), mask));
+}
 
 /* How many of these lanes, a bit for each, come before this one. */
 TALLY_FN int32_t tally_lanes_before(uint32_t lanes) {

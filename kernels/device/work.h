@@ -53,14 +53,8 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
 #define TALLY_SHORT_ACROSS_OF(value_bytes) ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1)
 #define TALLY_SHORT_EXACT_ACROSS_OF(value_bytes, inputs, has_spread) \
     (((value_bytes) == 8 ? 2 : 4) / ((inputs) == 2 || (has_spread) ? 2 : 1)) /* and for short exact rows */
-/* Rows of more than TALLY_SHORT_APART values that lie side by side go through a tile of TALLY_SHORT_TILE bytes in
- * shared memory. tally_log_sharers: log2 of the threads that share a row. */
-enum { TALLY_SHORT_APART = 16, TALLY_SHORT_TILE = 32 << 10 };
-TALLY_FN int32_t tally_log_sharers(int64_t row_bytes, int32_t threads) {
-    int32_t log = 0;
-    while (row_bytes * (threads >> log) > TALLY_SHORT_TILE) log++;
-    return log;
-}
+/* Exact rows of up to so many values that lie side by side have a thread each (production/short_exact.h). */
+enum { TALLY_SHORT_APART = 16 };
 /* The most lanes side by side in production/exact_columns.h: as many as 48 KB of shared memory have digits for. */
 #define TALLY_EXACT_COLUMNS_ACROSS_OF(value_bytes, has_sum, has_products) \
     (!(has_products) ? 32 : (value_bytes) == 8 ? 16 >> (has_sum) : (value_bytes) == 4 ? 32 : 32 >> (has_sum))
@@ -91,6 +85,8 @@ typedef struct tally_boundary {
 typedef struct tally_results {
     void *result;          /* the first */
     int64_t result_stride; /* bytes from one to the next */
+    int32_t are_packed;    /* results lie side by side, each aligned as its size allows; */
+    int32_t digits;        /* if so, of exact sums, means and norm1, how many significant ones they have; else 0 */
     int32_t *flags;        /* their status flags (TALLY_FLAG_...) are or'ed to this word; or NULL */
     tally_final final;
 } tally_results;
@@ -113,7 +109,6 @@ typedef struct tally_partition {
     int32_t tile_bytes;         /* bytes of positions from one tile's diagonal to the next */
     int32_t leaf;               /* values in a leaf */
     int64_t cells;              /* the most leaves that there can be, plus 1 */
-    int32_t are_packed;         /* results lie side by side, each aligned as its size allows */
     int32_t log_buffers;        /* log2 of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;             /* behind the counters: the first tile that no block has taken */
     uint32_t *unsure; /* behind the counters: a bit for each segment whose exact result takes another kernel */
@@ -204,6 +199,17 @@ typedef struct tally_exact_rows_work {
     const int32_t *wanted;
 } tally_exact_rows_work;
 
+/* The same, by some lanes for each row: production/exact_lanes.h. */
+typedef struct tally_lanes_work {
+    const char *x, *y;
+    int64_t rows, length;
+    int32_t are_long;  /* all warps of a block have a row; or else: */
+    int32_t log_lanes; /* log2 of the lanes of a row, */
+    int32_t log_rows;  /* and of the rows of a warp, several for each group of lanes */
+    tally_results out; /* out.flags may be NULL */
+    const int32_t *wanted;
+} tally_lanes_work;
+
 /* Offsets and boundaries of tiles: production/partition.h. */
 typedef struct tally_offsets_work {
     tally_partition partition;
@@ -217,7 +223,6 @@ typedef struct tally_segments_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
     int64_t length, inner; /* for rows: how many values, and the distance between them; otherwise 0 */
-    int32_t digits;        /* significant digits of exact sums, means or norm1 that lie side by side; else 0 */
     char *nodes;           /* scratch: nodes of leaves, or of tiles */
     uint32_t *arrivals;    /* scratch: counters, 0 before the launch */
     tally_results out;     /* out.flags is never NULL */

@@ -4,10 +4,6 @@
 #ifndef TALLY_PAIR_SUMS_H
 #define TALLY_PAIR_SUMS_H
 
-#ifndef TALLY_JOINED
-#error "define TALLY_JOINED, twice the number of sums that are joined to a row's, at most"
-#endif
-
 #include "device/work.h"
 #include "exact_segments/flat_nodes.h"
 #include "compensated/results.h"
@@ -156,38 +152,6 @@ TALLY_FN void add_values_to_rows(row_sums_t *sums, sizes_t *sizes, values_t *val
     }
 }
 
-/* ---- sums of several threads ---- */
-
-TALLY_FN tally_compensated compensated_of_lane(const tally_compensated *a, int32_t lane) {
-    tally_compensated b;
-    b.sum = tally_from_bits_f64(tally_of_lane64(tally_bits_f64(a->sum), lane));
-    b.rest = tally_from_bits_f64(tally_of_lane64(tally_bits_f64(a->rest), lane));
-    b.lost = tally_shuffle(a->lost, lane);
-    return b;
-}
-TALLY_FN row_sums_t row_sums_of_lane(const row_sums_t *a, int32_t lane) {
-    row_sums_t b;
-    TALLY_IF_SUM(b.sum = compensated_of_lane(&a->sum, lane);)
-    TALLY_IF_PRODUCTS(b.products = compensated_of_lane(&a->products, lane);)
-    b.largest = tally_shuffle(a->largest, lane);
-    b.is_small = (int32_t)tally_shuffle((uint32_t)a->is_small, lane);
-    b.seen = (int32_t)tally_shuffle((uint32_t)a->seen, lane);
-    b.absent = (int32_t)tally_shuffle((uint32_t)a->absent, lane);
-    TALLY_IF_KEYS(b.low = (TALLY_K)tally_of_lane64((int64_t)a->low, lane);)
-    TALLY_IF_KEYS(b.high = (TALLY_K)tally_of_lane64((int64_t)a->high, lane);)
-    return b;
-}
-TALLY_FN void join_row_sums(row_sums_t *a, const row_sums_t *b) {
-    TALLY_IF_SUM(tally_compensated_join(&a->sum, &b->sum, is_told);)
-    TALLY_IF_PRODUCTS(tally_compensated_join(&a->products, &b->products, are_products_told);)
-    a->largest = b->largest > a->largest ? b->largest : a->largest;
-    a->is_small |= b->is_small;
-    a->seen |= b->seen;
-    a->absent += b->absent;
-    TALLY_IF_KEYS(a->low = b->low < a->low ? b->low : a->low;)
-    TALLY_IF_KEYS(a->high = b->high > a->high ? b->high : a->high;)
-}
-
 /* ---- results ---- */
 
 /* The largest finite term, or a little more. */
@@ -196,7 +160,7 @@ TALLY_FN double largest_of(const row_sums_t *s) {
     return tally_from_bits_f64((int64_t)(s->largest + 1) << 32);
 }
 /* How far the sums of n values may be from their pairs, as a share (sums/compensated.h). */
-TALLY_FN double error_of(double n) { return tally_compensated_error(n + TALLY_JOINED); }
+TALLY_FN double error_of(double n) { return tally_compensated_error(n); }
 /* Of n values, some of them absent; `share` is their error_of. */
 TALLY_FN compensated_t compensated_of_row(const row_sums_t *s, int64_t n, double share) {
     compensated_t a;

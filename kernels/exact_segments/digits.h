@@ -34,7 +34,7 @@ typedef struct digits_t {
 
 /* Adds the values to digits. Gives what the lane has noted of its own. */
 TALLY_FN noted_t scatter_values(const steps_t *steps, const values_t *of, digits_t *digits) {
-    const int32_t count = count_from(of, tally_lane(), log_warp);
+    const int32_t count = values_of_lane(of, tally_lane(), log_warp);
     const char *x = of->x + tally_lane() * steps->x, *y = of->y + tally_lane() * steps->y;
     noted_t noted = nothing_noted();
     notes_t notes = no_notes(); /* they are in `noted` */

@@ -58,7 +58,7 @@ TALLY_FN some_values_t read_some(const steps_t *steps, const char *x, const char
     return some;
 }
 /* How many there are from number `at` on, below 2^log_apart, each 2^log_apart behind the one before. */
-TALLY_FN int32_t count_from(const values_t *of, int32_t at, int32_t log_apart) {
+TALLY_FN int32_t values_of_lane(const values_t *of, int32_t at, int32_t log_apart) {
     return (of->n - at + (1 << log_apart) - 1) >> log_apart;
 }
 

@@ -114,7 +114,7 @@ TALLY_FN void close_group(const tally_segments_work *work, const group_of_leaves
     node_t node = gather_nodes(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
     int32_t flags = 0;
     if (!climb(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
-    if (tally_lane() == 0) flags = put_at(work, results_from(work, group->s), group->s, 0, node);
+    if (tally_lane() == 0) flags = put_at(work, results_from(&work->out, group->s), group->s, 0, node);
     tally_raise_flags(work->out.flags, flags);
 }
 

@@ -13,7 +13,6 @@
 #include "partition/partition.h"
 #include "order/leaf.h"
 #include "exact_segments/thread_sums.h"
-#define TALLY_JOINED 0
 #include "exact_rows/pair_sums.h"
 
 /* ---- what a thread reads ---- */
@@ -113,21 +112,40 @@ TALLY_LONG void put_again(const tally_segments_work *work, int64_t row) {
     else
         mark_row(work, row);
 }
-/* Whether results are neighbouring 4-byte words: then those of a thread are stored at once. */
+/* A result as it lies in memory. */
+#if TALLY_IS_F64
+typedef uint64_t word_t;
+#else
+typedef uint32_t word_t;
+#endif
+enum { words_bytes = TALLY_ACROSS * sizeof(word_t) };
+/* Whether results are neighbouring words: then those of a thread are stored at once. */
 TALLY_FN int32_t are_words(const tally_results *out) {
-    return out->result_stride == 4 && (uint64_t)out->result % (4 * TALLY_ACROSS) == 0;
+    return out->result_stride == sizeof(word_t) && (uint64_t)out->result % words_bytes == 0;
+}
+/* The result of n values, if few operations make it certain. `share` is their error_of. */
+TALLY_FN int32_t quick_word(const row_sums_t *sums, int64_t n, double share, const common_t *common,
+                            const tally_final *final, word_t *word) {
+    const compensated_t all = compensated_of_row(sums, n, share);
+#if TALLY_IS_F64
+    return (void)common, !sums->is_small && wide_result(&all, final, word);
+#else
+    return quick_result(&all, common, final, word);
+#endif
 }
 /* Stores results of the thread's rows: those whose bit in `certain` is set. */
-TALLY_FN void store_words(const tally_segments_work *work, int32_t is_whole, const uint32_t *words, uint32_t certain) {
-    uint32_t *const to = (uint32_t *)work->out.result, *const at = to + row_of(is_whole, 0);
+TALLY_FN void store_words(const tally_segments_work *work, int32_t is_whole, const word_t *words, uint32_t certain) {
+    word_t *const to = (word_t *)(void *)work->out.result, *const at = to + row_of(is_whole, 0);
     if (is_whole && certain == ((uint32_t)1 << TALLY_ACROSS) - 1) {
-        if (TALLY_ACROSS == 4) {
+        if (words_bytes == 16) {
             tally_quad quad;
-            __builtin_memcpy(&quad, words, 4 * TALLY_ACROSS);
+            __builtin_memcpy(&quad, words, words_bytes);
             tally_put16((char *)at, &quad);
-        } else if (TALLY_ACROSS == 2)
-            *(uint64_t *)(void *)at = (uint64_t)words[TALLY_ACROSS - 1] << 32 | words[0];
-        else
+        } else if (words_bytes == 8) {
+            uint64_t two;
+            __builtin_memcpy(&two, words, words_bytes);
+            *(uint64_t *)(void *)at = two;
+        } else
             at[0] = words[0];
         return;
     }
@@ -146,12 +164,11 @@ TALLY_FN void put_rows(const tally_segments_work *work, row_sums_t *sums, int32_
     if (are_added && are_words(out) && are_quick(work->length, &out->final)) {
         const common_t common = common_of(work->length, &out->final);
         const double share = error_of(common.n);
-        uint32_t words[TALLY_ACROSS];
+        word_t words[TALLY_ACROSS];
         TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            const compensated_t all = compensated_of_row(&sums[v], work->length, share);
-            certain |= quick_result(&all, &common, &out->final, &words[v]) ? (uint32_t)1 << v : 0;
-        }
+        for (int32_t v = 0; v < TALLY_ACROSS; v++)
+            certain |=
+                quick_word(&sums[v], work->length, share, &common, &out->final, &words[v]) ? (uint32_t)1 << v : 0;
         certain &= there;
         store_words(work, is_whole, words, certain);
         if (certain == there) return;

@@ -55,7 +55,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
                                  begun > 0 ? partition->offset_bytes * ((int32_t)begun + 1) : 0, 0};
     const tally_piece segment_ids = {partition->segment_ids, partition->index_bytes * work->partition.values,
                                      partition->index_bytes * from.value, partition->index_bytes * (int32_t)values, 0};
-    o->results = results_from(work, from.segment);
+    o->results = results_from(&work->out, from.segment);
     o->from = from;
     o->to_place = to.place;
     o->values = (int32_t)values;

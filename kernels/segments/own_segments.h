@@ -105,7 +105,7 @@ TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, i
     const uint32_t at = end_of(tile, i), end = end_of(tile, i + 1);
     const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
 #if TALLY_IS_PLAIN
-    if (TALLY_NAN == 0 && is_plain(work->digits) && !tally_any(n > 2)) {
+    if (TALLY_NAN == 0 && is_plain(work->out.digits) && !tally_any(n > 2)) {
         if (lane < count)
             *flags |= put_plain_few(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + at,
                                     (int32_t)n, work->out.final.mean);

@@ -73,7 +73,7 @@ TALLY_FN int32_t put_scaled_node(const tally_segments_work *work, const opening_
     sums.power = TALLY_KERNEL_INPUTS == 2 ? -(powers.x + powers.y) : -powers.x;
     if (node->n == 0 || seen < 0 || has_lost_much(node) || !finalize_in_pairs(&sums, &work->out.final, &word)) return 0;
     __builtin_memcpy(&result, &word, sizeof result);
-    store_result(work, o->results, i, &result);
+    store_result(&work->out, o->results, i, &result);
     return 1;
 }
 /* Reduces a segment of n values again, whose result is unsure, and marks it if that does not decide the result. Where
@@ -99,7 +99,7 @@ TALLY_RARE int32_t put_scaled(const tally_segments_work *work, const opening_t *
 TALLY_FN int32_t put_own(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, int32_t lanes,
                          int32_t is_mine, node_t node) {
     const opening_t *const o = tile->opening;
-    const int32_t flags = is_mine ? put_unmarked(work, o->results, i, node) : 0,
+    const int32_t flags = is_mine ? put_unmarked(&work->out, o->results, i, node) : 0,
                   is_unsure = (flags & TALLY_FLAG_UNSURE) != 0;
     if (lanes == 1 ? !is_unsure : !tally_any(is_unsure)) return flags;
     const int32_t again = put_scaled(work, o, tally_address_of(tile->x + span.at), tally_address_of(tile->y + span.at),

@@ -3,16 +3,25 @@
 #ifndef TALLY_SHARED_PARTS_H
 #define TALLY_SHARED_PARTS_H
 
+#include "compensated/anchored.h"
 #include "order/fold.h"
 #include "shared/values.h"
 
 #if TALLY_IN_PARTS
-/* What lanes add up: columns; or, where TALLY_IS_RANGED, doubles first, and columns if those were not exact. */
-enum { look_columns, look_ranged };
+/* What lanes fold: columns. Or, where TALLY_IS_RANGED, doubles first, and columns if those were not exact. Where
+ * TALLY_MEASURES, they look how large values are, and fold doubles beside an anchor, if there is one. */
+enum { look_columns, look_ranged, look_sizes, look_anchored };
 typedef struct folded_t {
     column_t column;
 #if TALLY_IS_RANGED
     ranged_t ranged;
+#endif
+#if TALLY_MEASURES
+    measured_t measured;
+    double anchor;
+#endif
+#if TALLY_MEASURES || TALLY_IS_SPLIT
+    anchored_t anchored;
 #endif
     int32_t present; /* values that the NaN policy counts */
 } folded_t;
@@ -21,6 +30,9 @@ TALLY_FN folded_t nothing_folded(int32_t n) {
     folded.column = identity();
 #if TALLY_IS_RANGED
     folded.ranged = nothing_ranged();
+#endif
+#if TALLY_MEASURES
+    folded.measured = nothing_measured();
 #endif
     folded.present = TALLY_MAY_SKIP ? 0 : n;
     return folded;
@@ -43,6 +55,18 @@ TALLY_FN void put_value(folded_t *to, TALLY_T x, TALLY_T y, const int32_t look) 
 #if TALLY_IS_RANGED
     if (look == look_ranged) {
         put_ranged(&to->ranged, item_of(x), item_of(y));
+        return;
+    }
+#endif
+#if TALLY_MEASURES
+    if (look == look_sizes) {
+        put_in_measured(&to->measured, x);
+        return;
+    }
+#endif
+#if TALLY_MEASURES || TALLY_IS_SPLIT
+    if (look == look_anchored) {
+        put_anchored(&to->anchored, x, y);
         return;
     }
 #endif
@@ -129,6 +153,16 @@ TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
             continue;
         }
 #endif
+#if TALLY_MEASURES
+        if (look == look_sizes) {
+            meet_measured(&folded->measured, mask);
+            continue;
+        }
+        if (look == look_anchored) {
+            meet_anchored(&folded->anchored, folded->anchor, mask);
+            continue;
+        }
+#endif
         (void)look;
         folded->column = combine(folded->column, other(folded->column, mask));
         if (TALLY_MAY_SKIP) folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
@@ -157,7 +191,19 @@ TALLY_FN node_t parts_node(const TALLY_T *x, const TALLY_T *y, int32_t at, int32
 #if TALLY_IS_RANGED
     if (!TALLY_MAY_SKIP && (TALLY_BYTES == 2 || lanes == TALLY_WARP)) {
         fold_parts(&folded, x + at, y + at, n, lanes, look_ranged);
-        if (!tally_any(n > 0 && !ranged_is_exact(&folded.ranged, n))) return node_of_ranged(&folded.ranged, n);
+        if (!tally_any(n > 0 && !ranged_is_exact(&folded.ranged, n)))
+            return to_node(column_of_ranged(&folded.ranged), n);
+    }
+#endif
+#if TALLY_MEASURES
+    if (TALLY_HAS_SUM && lanes > 1) { /* squares alone gain nothing. Measured */
+        fold_parts(&folded, x + at, y + at, n, lanes, look_sizes);
+        if (!tally_any(n > 0 && !has_anchor(&folded.measured, log2_of(n), &folded.anchor))) {
+            folded.anchored = nothing_anchored(folded.anchor);
+            fold_parts(&folded, x + at, y + at, n, lanes, look_anchored);
+            folded.anchored.level -= folded.anchor;
+            return to_node(column_of_anchored(&folded.anchored), n);
+        }
     }
 #endif
     fold_parts(&folded, x + at, y + at, n, lanes, look_columns);

@@ -155,13 +155,19 @@ enum { TALLY_MOST_DIVIDED = 1 << 26 };
 
 /* The sum over n, an integer up to TALLY_MOST_DIVIDED. */
 TALLY_FN tally_rounded tally_rounded_mean_within(tally_pair sum, double error, double n, int32_t is_f64) {
-    double q = sum.high / n, off = error == 0 ? 0 : error / n;
+    /* A quotient rounded to f64 only needs to be near: what it leaves is exact, and tells how far it is off. */
+    const double reciprocal = is_f64 ? 1 / n : 0,
+                 off = error == 0 ? 0
+                       : is_f64   ? error * reciprocal
+                                  : error / n,
+                 q = is_f64 ? sum.high * reciprocal : sum.high / n;
     tally_pair product = tally_two_product(q, n);
     tally_rounded rounded;
     int32_t exact; /* the quotient is exact: a sum over a power of two is often a tie, which only this decides */
     if (is_f64) {
         tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
-        double c = rest.high / n;
+        const double near = rest.high * reciprocal; /* a step of Newton's method: exact, if the quotient is a double */
+        double c = near + __builtin_fma(-near, n, rest.high) * reciprocal;
         tally_pair back = tally_two_product(c, n);
         rounded = tally_corrected_within(q, c, off);
         exact = (error == 0) & (back.high == rest.high) & (back.low == 0) & (rest.low == 0);

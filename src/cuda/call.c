@@ -202,11 +202,17 @@ int64_t tally__staging_bytes(const tally__call *call, int64_t results) {
     return tally__call_needs_staging(call) ? results * (int64_t)call->spec->result_bytes : 0;
 }
 tally_results tally__results_of(const tally__call *call, tally__cu_address staging, int32_t *flags) {
-    const bool is_staged = tally__call_needs_staging(call);
-    return (tally_results){.result = is_staged ? (void *)(uintptr_t)staging : call->sink->data,
-                           .result_stride = is_staged ? (int64_t)call->spec->result_bytes : call->sink->stride,
-                           .flags = flags,
-                           .final = call->spec->final};
+    const tally__spec *spec = call->spec;
+    const bool is_staged = tally__call_needs_staging(call),
+               is_sum = spec->exact && (spec->op == TALLY_SUM || spec->op == TALLY_MEAN || spec->op == TALLY_NORM1);
+    const size_t bytes = spec->result_bytes;
+    tally_results out = {.result = is_staged ? (void *)(uintptr_t)staging : call->sink->data,
+                         .result_stride = is_staged ? (int64_t)bytes : call->sink->stride,
+                         .flags = flags,
+                         .final = spec->final};
+    out.are_packed = out.result_stride == (int64_t)bytes && (uintptr_t)out.result % (bytes & -bytes) == 0;
+    out.digits = is_sum && out.are_packed ? spec->final.format.digits : 0;
+    return out;
 }
 
 /* Launches the kernel that converts natural results to the type and place of the output in device memory. */

@@ -1,6 +1,6 @@
-/* Exact rows (kernels/production/exact_rows.h, exact_columns.h): how blocks share the array, and the launches. The
- * first kernel clears numbers of limbs in memory, the second adds to them, and the last rounds them; the first and the
- * last are those of segments (kernels/production/flat.h). */
+/* Exact rows (kernels/production/exact_lanes.h, exact_rows.h, exact_columns.h): how blocks share the array, and the
+ * launches. Lanes take one. Of the other two, a first kernel clears numbers of limbs in memory, the second adds to
+ * them, and the last rounds them; the first and the last are those of segments (kernels/production/flat.h). */
 #include "cuda/exact_rows.h"
 
 #include "cuda/units.h"
@@ -81,19 +81,6 @@ enum {
 static bool are_alike(const tally__call *call) { return ((uintptr_t)call->in.x ^ (uintptr_t)call->in.y) % 16 == 0; }
 static int64_t most_rows(const tally__geometry *sizes) {
     return TALLY_EXACT_ROWS_OF((int64_t)sizes->value_bytes, sizes->adds_values, sizes->adds_products);
-}
-/* Tiles of segments are faster for short rows, and for plain sums of longer ones, too. But they take more launches,
- * which small arrays would wait for. The bounds are measured: docs/design/012. */
-bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments) {
-    enum { LEAST_VALUES = 64, SMALL_ARRAY = 8 << 20, SMALL_SUM = 128 << 20, SHORT = 1536, SHORT_SUM = 7 << 10 };
-    const tally__geometry sizes = tally__geometry_of(call->spec);
-    const int64_t bytes = segments->length * (int64_t)sizes.value_bytes, all = segments->count * bytes;
-    const bool is_sum = tally__is_sum_alone(call->spec) && !call->spec->final.mean && all > SMALL_SUM,
-               is_narrow_dot = call->spec->inputs == 2 && sizes.value_bytes == 2;
-    if (!call->spec->exact || segments->inner > 1) return false;
-    if (!tally__are_packed(call, (int64_t)sizes.value_bytes) || !are_alike(call)) return false;
-    if (all <= SMALL_ARRAY) return segments->length >= LEAST_VALUES;
-    return !is_narrow_dot && bytes >= (is_sum ? SHORT_SUM : SHORT) && most_rows(&sizes) * bytes >= LEAST_BYTES;
 }
 
 /* Sets how many rows a block has, and how many columns of digits each row: a block reads few enough bytes to keep all
@@ -227,6 +214,75 @@ tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *s
                             .slots = most_columns(&sizes)};
     return reduce(c, &l, report);
 }
+
+/* ---- rows of values side by side, by some lanes each ---- */
+
+enum {
+    LANE_VALUES = 480,     /* the most values of a lane: for these errors are bounded (kernels/compensated/nodes.h) */
+    WARP_BYTES = 16 << 10, /* bytes of a row, up to which a warp has it, however few rows there are */
+    RESIDENT = 24,         /* warps that a multiprocessor holds */
+    FEW_ROWS = 8 /* rows that blocks have, for each multiprocessor: of fewer, several blocks had better share one */
+};
+static int64_t bytes_of_row(const tally__call *c, int64_t length) {
+    return length * (int64_t)tally__geometry_of(c->spec).value_bytes * c->spec->inputs;
+}
+/* Whether all warps of a block have a row: it is long, and rows are few, so that warps with a row each would not all
+ * be done at the same time. */
+static bool are_long(const tally__call *c, int64_t rows, int64_t length) {
+    return length > LANE_VALUES * TALLY_WARP ||
+           (bytes_of_row(c, length) > WARP_BYTES && rows < 3 * RESIDENT * (int64_t)c->gpu->multiprocessors);
+}
+/* Whether lanes have rows, and not blocks parts of them (measured: docs/design/012). */
+static bool are_for_lanes(const tally__call *c, int64_t rows, int64_t length) {
+    return !are_long(c, rows, length) ||
+           (length <= LANE_VALUES * TALLY_THREADS && rows >= FEW_ROWS * (int64_t)c->gpu->multiprocessors);
+}
+/* Sets how many lanes a row has, and how many rows a warp: few lanes for short rows, which then take fewer steps to
+ * meet, and several rows, so that results cost less; but half as many warps as a GPU holds, or more, if there are
+ * enough rows. Gives the blocks. */
+static int64_t share_lanes(const tally__call *c, tally_lanes_work *work) {
+    enum { LEAST = 1, MOST = 5, MOST_TURNS = 2, LANE_BYTES = 256, ENOUGH = RESIDENT / 2 };
+    const int64_t bytes = bytes_of_row(c, work->length), lanes = (int64_t)c->gpu->multiprocessors * ENOUGH * TALLY_WARP;
+    int32_t log = LEAST, turns;
+    if (are_long(c, work->rows, work->length)) {
+        work->are_long = 1;
+        work->log_lanes = MOST;
+        return work->rows;
+    }
+    while (log < MOST && (bytes > (int64_t)LANE_BYTES << log || work->rows << log < lanes)) log++;
+    turns = log == MOST || log < MOST_TURNS ? 1 : MOST_TURNS;
+    while (turns > 0 && work->rows << log < lanes << turns) turns--;
+    work->log_lanes = log;
+    work->log_rows = MOST - log + turns;
+    return tally__over(tally__over(work->rows, (int64_t)1 << work->log_rows), TALLY_WARPS);
+}
+static tally_status reduce_by_lanes(tally__call *c, tally_lanes_work *work, tally__report *report) {
+    const tally__form form = TALLY_FORM_LANES;
+    uint64_t bytes = 0;
+    tally__loaded kernel;
+    const uint64_t at_flags = tally__take(&bytes, sizeof *work->out.flags),
+                   at_results = tally__take(&bytes, tally__staging_bytes(c, work->rows));
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
+    const tally__cu_address flags = tally__call_waits(c) ? c->scratch.nodes + at_flags : 0,
+                            staging = c->scratch.nodes + at_results;
+    const int64_t blocks = share_lanes(c, work);
+    TALLY_CHECK(blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
+    work->out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
+    TALLY_TRY(tally__call_prepare(c, &form, 1));
+    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work->out.flags));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &kernel));
+    TALLY_TRY(tally__call_launch(c, &kernel, kernel.first, blocks, TALLY_START_BEHIND, work));
+    return tally__call_finalize(c, staging, work->rows, flags, report);
+}
+
+/* Of products of 2-byte floats, tiles of segments are faster than blocks that have parts of rows: measured. */
+bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments) {
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
+    if (!call->spec->exact || segments->inner > 1 || segments->length <= TALLY_SHORT_APART) return false;
+    if (!tally__are_packed(call, bytes) || !are_alike(call)) return false;
+    return are_for_lanes(call, segments->count, segments->length) || !(call->spec->inputs == 2 && bytes == 2);
+}
 tally_status tally__reduce_exact_rows(tally__call *c, const tally_segments *segments, tally__report *report) {
     const tally__geometry sizes = tally__geometry_of(c->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, begin = (int64_t)((uintptr_t)c->in.x % 16);
@@ -237,6 +293,11 @@ tally_status tally__reduce_exact_rows(tally__call *c, const tally_segments *segm
                                   .length = segments->length,
                                   .is_even = begin == 0 && segments->length * bytes % 16 == 0,
                                   .wanted = c->wanted};
+    if (are_for_lanes(c, work.rows, work.length)) {
+        tally_lanes_work lanes = {
+            .x = c->in.x, .y = c->in.y, .rows = work.rows, .length = work.length, .wanted = c->wanted};
+        return reduce_by_lanes(c, &lanes, report);
+    }
     cut_rows(c, &work);
     const exact_launch l = {.form = TALLY_FORM_ROWS,
                             .work = &work,

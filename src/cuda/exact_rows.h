@@ -10,7 +10,7 @@ enum { TALLY__SHORT_ROW = 128 }; /* values of an exact row that a thread has alo
 bool tally__are_exact_columns(const tally__call *call, const tally_segments *segments);
 tally_status tally__reduce_exact_columns(tally__call *call, const tally_segments *segments, tally__report *report);
 
-/* Whether rows are long ones of values side by side. */
+/* Whether rows are such as have values side by side, more than TALLY_SHORT_APART. */
 bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments);
 tally_status tally__reduce_exact_rows(tally__call *call, const tally_segments *segments, tally__report *report);
 

@@ -23,8 +23,8 @@ typedef struct job {
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
-/* Exact segments are tried in two doubles for each sum first (production/segments.h, short rows short_exact.h and
- * short_tile.h); what these do not decide is left to production/flat.h. A build for tests may begin with that. */
+/* Exact segments are tried in two doubles for each sum first (production/segments.h, rows short_exact.h and
+ * exact_lanes.h); what these do not decide is left to production/flat.h. A build for tests may begin with that. */
 #ifndef TALLY_FLAT_FIRST
 #define TALLY_FLAT_FIRST 0
 #endif
@@ -32,23 +32,16 @@ typedef struct job {
 static bool has_columns(const job *j) {
     return j->call->spec->exact && j->segments.kind == TALLY_ROWS && j->segments.inner > 1;
 }
-/* Bytes of a row of all inputs. */
-static int64_t row_bytes(const job *j) {
-    return j->segments.length * (int64_t)tally__geometry_of(j->call->spec).value_bytes * j->call->spec->inputs;
-}
-/* Whether each row is first reduced exactly by one thread, or a few (production/short_exact.h), which leave to the
- * other stages what they are not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones),
- * and rows side by side of fewer bytes than cuda/exact_rows.c takes; but plain sums only of 6 to 16 values. Measured:
- * docs/design/012. */
+/* Whether each row is first reduced exactly by one thread (production/short_exact.h), which leaves to the other stages
+ * what it is not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones), and rows side by
+ * side of few values; but plain sums only of 6 of them, or more. Measured: docs/design/012. */
 static bool are_short(const job *j) {
-    enum { SUMS_FROM = 6, MOST_BYTES = 1536 };
+    enum { SUMS_FROM = 6 };
     const tally__spec *spec = j->call->spec;
     const int64_t length = j->segments.length;
     const bool is_plain = tally__is_sum_alone(spec) && !spec->final.mean;
     if (!j->reduces || !spec->exact || j->segments.kind != TALLY_ROWS || TALLY_FLAT_FIRST || length == 0) return false;
-    if (has_columns(j)) return true;
-    if (length <= TALLY_SHORT_APART) return length >= SUMS_FROM || !is_plain;
-    return !is_plain && row_bytes(j) < MOST_BYTES && tally__are_packed(j->call, 16);
+    return has_columns(j) || (length <= TALLY_SHORT_APART && (length >= SUMS_FROM || !is_plain));
 }
 /* Whether the first kernel, and the tiles, are those of production/segments.h. They are not of exact operators that
  * begin with a later stage, nor of rows that a thread has each. A plan has such tiles, too. */
@@ -224,11 +217,6 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     if (!j->reduces) return;
     j->staging = memory + at->results;
     j->work.out = tally__results_of(c, j->staging, j->work.out.flags);
-    const size_t bytes = c->spec->result_bytes;
-    partition->are_packed =
-        j->work.out.result_stride == (int64_t)bytes && (uintptr_t)j->work.out.result % (bytes & -bytes) == 0;
-    const bool is_sum = c->spec->op == TALLY_SUM || c->spec->op == TALLY_MEAN || c->spec->op == TALLY_NORM1;
-    j->work.digits = c->spec->exact && is_sum && partition->are_packed ? c->spec->final.format.digits : 0;
     place_again(j, begins_with_segments(j) ? PLACE(again) : partition->boundaries);
 #undef PLACE
 }
@@ -308,16 +296,14 @@ static tally_status reduce_exactly(const job *j) {
     return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(tiles, finishing), TALLY_START_EARLY,
                               work);
 }
-/* Short rows, each by a thread or a few. */
-static bool is_in_tile(const job *j) { return j->segments.inner == 1 && j->segments.length > TALLY_SHORT_APART; }
+/* Short rows, each by a thread. */
 static tally_status reduce_short(const job *j) {
     const tally__spec *spec = j->call->spec;
     const tally__geometry sizes = tally__geometry_of(spec);
-    const int64_t apart = TALLY_THREADS * TALLY_SHORT_EXACT_ACROSS_OF((int64_t)sizes.value_bytes, spec->inputs,
-                                                                      sizes.adds_values && sizes.adds_products),
-                  rows = is_in_tile(j) ? TALLY_THREADS >> tally_log_sharers(row_bytes(j), TALLY_THREADS) : apart;
+    const int64_t rows = TALLY_THREADS * TALLY_SHORT_EXACT_ACROSS_OF((int64_t)sizes.value_bytes, spec->inputs,
+                                                                     sizes.adds_values && sizes.adds_products);
     tally__loaded kernel;
-    TALLY_TRY(tally__gpu_kernel(j->call->gpu, spec, is_in_tile(j) ? TALLY_FORM_TILE : TALLY_FORM_SHORT, &kernel));
+    TALLY_TRY(tally__gpu_kernel(j->call->gpu, spec, TALLY_FORM_SHORT, &kernel));
     return tally__call_launch(j->call, &kernel, kernel.first, tally__over(j->results, rows), TALLY_START_EARLY,
                               &j->work);
 }
@@ -351,7 +337,7 @@ static tally_status prepare_kernels(const job *j) {
     const bool is_exact = j->call->spec->exact;
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SEGMENTS;
-    if (are_short(j)) forms[count++] = is_in_tile(j) ? TALLY_FORM_TILE : TALLY_FORM_SHORT;
+    if (are_short(j)) forms[count++] = TALLY_FORM_SHORT;
     if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_PARTITION;
     return tally__call_prepare(j->call, forms, count);
 }

@@ -82,16 +82,30 @@ mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
 mutation exact-rows-scaled kernels/exact_rows/level_sums.h \
     'its_most < (int64_t)TALLY_SIZE_INFINITY ?' \
     '(int32_t)its_most < (int32_t)TALLY_SIZE_INFINITY ?'
-file=kernels/exact_rows/row_tile.h
-mutation tile-rest $file \
-    'for (int32_t at = whole + tally_thread(); at < bytes; at += TALLY_THREADS)' \
-    'for (int32_t at = bytes; at < bytes; at += TALLY_THREADS)'
-mutation tile-there $file 'is_there = i < mine->count' 'is_there = i <= mine->count'
-mutation tile-batches $file 'first = first + batch >= batches * batch ? 0' 'first = first + batch > batches * batch ? 0'
-mutation tile-joined $file \
-    'for (int32_t v = 1; v < TALLY_ACROSS; v++) join_row_sums' \
-    'for (int32_t v = 1; v + 1 < TALLY_ACROSS; v++) join_row_sums'
-mutation tile-small kernels/exact_rows/pair_sums.h 'a->is_small |= b->is_small;' ';'
+file=kernels/exact_rows/lanes_row.h
+mutation lanes-before $file 'before = most < n ? most : n;' 'before = most;'
+mutation lanes-edges $file 'i < row->before + row->after; i += lanes' 'i < row->before; i += lanes'
+mutation lanes-there $file 'if (k < there) batch->x[k]' 'if (k <= there) batch->x[k]'
+mutation lanes-anchor $file 'sums.level -= anchor;' ';'
+mutation lanes-batch $file 'enum { log_batch = 4 };' 'enum { log_batch = -4 };'
+mutation lanes-ranged $file '!ranged_is_exact(&folded.ranged, of_lane)' '0 * of_lane'
+mutation lanes-parts $file 'is_last ? row->after : 0' 'row->after'
+mutation lanes-anchored kernels/compensated/anchored.h \
+    '#define TALLY_SPLIT_ANCHOR 0x1p45' \
+    '#define TALLY_SPLIT_ANCHOR 0x1p60'
+mutation measured-width kernels/compensated/anchored.h \
+    'return 2 * (width_of(range) + log2_n) <= 53 + 52 + 1;' \
+    'return 2 * (width_of(range) + log2_n) <= 53 + 52 + 12;'
+file=kernels/production/exact_lanes.h
+mutation lanes-turn $file 'if (is_there && sub == turn && !' 'if (is_there && sub <= turn && !'
+mutation lanes-left $file 'if (tally_any(mine >= 0)) put_rows_again' 'if (0) put_rows_again'
+mutation lanes-again $file 'k < tally_lane(); k++) left' 'k < tally_lane() - 1; k++) left'
+mutation lanes-long-again $file 'if (shared->is_left) put_long_again' 'if (0) put_long_again'
+mutation lanes-power $file 'power_for(tally_warp_max(is_there ? shared->most[lane] : 0))' 'power_for(mine)'
+mutation lanes-joined $file \
+    'sums = is_there ? shared->sums[lane] : no_sums();' \
+    'sums = lane + 1 < TALLY_WARPS ? shared->sums[lane] : no_sums();'
+mutation lanes-skipped $file 'if (TALLY_MAY_SKIP) all.present = shared->present[lane];' ';'
 file=kernels/production/short_exact.h
 mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
 mutation short-there $file 'certain &= there;' ';'
@@ -165,9 +179,9 @@ mutation partials-crowded $file \
 mutation partials-to-the-end $file 'is_end = to == chunk_values' 'is_end = to > chunk_values'
 mutation partials-pool-end $file 'first + words <= pool_words' 'first <= pool_words'
 mutation partials-wide-end $file 'its_wide ? 0 : last_partial' '0 * its_wide + last_partial'
-file=kernels/chunks/measured_chunk.h
-mutation measured-width $file '(53 + 52 + 1 - 2 * log_folded) / 2' '53 + 52 + 1 - 2 * log_folded'
-mutation measured-infinity $file 'tally_is_finite(doubles[0]) ? squares.high : doubles[0]' 'squares.high'
+file=kernels/compensated/anchored.h
+mutation anchored-minus-zero $file 'TALLY_KERNEL_INPUTS == 2 ? -0.0 : 0;' '0;'
+mutation measured-infinity $file 'tally_is_finite(a->level) ? squares.high : a->level' 'squares.high'
 mutation partials-same-nan kernels/chunks/partial.h 'a.best = better_of(a.best, a.best);' ';'
 mutation partials-ties kernels/chunks/partial.h 'const int32_t takes = is_better(b, a->best);' \
     'const int32_t takes = !is_better(a->best, b);'

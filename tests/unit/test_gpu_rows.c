@@ -261,7 +261,7 @@ static void test_exact_columns(void **state) {
     compare_exact(ways, (int)(sizeof ways / sizeof *ways));
 }
 
-/* Exact rows of values side by side (kernels/production/exact_rows.h): several at once by a warp, one by a warp, by a
+/* Exact rows of values side by side, by some lanes of a warp (kernels/production/exact_lanes.h), by a warp, by a
  * block and by several blocks; rows that begin at any address. */
 static void test_exact_rows(void **state) {
     const shape ways[] = {{70, 64, 1},
@@ -333,7 +333,7 @@ static void test_filled(void **state) {
                          mean = {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST},
                          deviation = {TALLY_STD, TALLY_F64, 0, 0, TALLY_BEST};
     (void)state;
-    compare_filled(&mean, fill_tied_mean, 1000, 20, 1); /* short_tile.h, and short_exact.h */
+    compare_filled(&mean, fill_tied_mean, 1000, 20, 1); /* exact_lanes.h, and short_exact.h */
     compare_filled(&mean, fill_tied_mean, 3, 12, 400);
     compare_filled(&deviation, fill_tiny, 400, 20, 1);
     compare_filled(&deviation, fill_tiny, 2, 12, 300);
@@ -345,6 +345,30 @@ static void test_filled(void **state) {
     for (int k = 0; k < 3; k++) {
         compare_filled(&large[k], fill_largest, 3, 300, 40);
         compare_filled(&large[k], fill_largest, 100, 300, 1);
+    }
+}
+
+/* Exact rows of values side by side, so many that a warp has several for each of its groups of lanes; and long ones, of
+ * which a block has each (kernels/production/exact_lanes.h). Also such as are added up again. */
+static void test_lanes(void **state) {
+    static const subject some[] = {
+        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_VAR, TALLY_F32, 1, 1, TALLY_BEST},
+        {TALLY_STATS, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_NORM2, TALLY_F16, 0, 0, TALLY_BEST},
+        {TALLY_DOT, TALLY_BF16, 1, 0, TALLY_BEST},  {TALLY_MEAN, TALLY_F64, 1, 0, TALLY_BEST},
+        {TALLY_STATS, TALLY_F32, 0, 1, TALLY_BEST}, {TALLY_DOT, TALLY_F16, 0, 0, TALLY_BEST}};
+    const int64_t all = gpu->multiprocessors;
+    const shape ways[] = {{800 * all + 3, 19, 1}, {420 * all, 131, 1}, {8 * all + 1, 8201, 1}, {8 * all, 20011, 1}};
+    (void)state;
+    for (int k = 0; k < 8; k++)
+        for (int w = k % 2; w < 4; w += 2) compare(&some[k], (k + w) % (ROUNDING + 1), ways[w], k, &layouts[0], w < 2);
+    compare(&some[4], MIXED_ZEROS, (shape){20000, 17, 1}, 0, &layouts[0], true);
+    compare(&some[7], MIXED_ZEROS, (shape){20000, 17, 1}, 0, &layouts[0], true);
+    for (int k = 0; k < 3; k++) {
+        static const subject unsure[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                                         {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                         {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}};
+        compare_filled(&unsure[k], fill_far_tie, 400, 120, 1);
+        compare_filled(&unsure[k], k < 2 ? fill_far_tie : fill_largest, 8 * all, 8201, 1);
     }
 }
 
@@ -489,10 +513,10 @@ int main(int argc, char **argv) {
                                              cmocka_unit_test(test_stripes),       cmocka_unit_test(test_wide_rows),
                                              cmocka_unit_test(test_data),          cmocka_unit_test(test_device_memory),
                                              cmocka_unit_test(test_exact_columns), cmocka_unit_test(test_exact_rows)};
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_filled), cmocka_unit_test(test_long_columns),
-                                        cmocka_unit_test(test_chunks), cmocka_unit_test(test_many),
-                                        cmocka_unit_test(test_tiles),  cmocka_unit_test(test_outputs),
-                                        cmocka_unit_test(test_halves), cmocka_unit_test(test_failing_driver)};
+    const struct CMUnitTest others[] = {
+        cmocka_unit_test(test_filled),  cmocka_unit_test(test_lanes),  cmocka_unit_test(test_long_columns),
+        cmocka_unit_test(test_chunks),  cmocka_unit_test(test_many),   cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_outputs), cmocka_unit_test(test_halves), cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_rows);

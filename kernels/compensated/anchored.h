@@ -1,0 +1,108 @@
+/* Exact sums of squares of f32, and what is beside them, of values that are not too far apart; and of any products of
+ * f16. A sum is one double. A product has two parts, which add up without rounding: a multiple of the last bit of an
+ * anchor, and what that leaves (an anchored level: docs/exact.md). For f32 the anchor follows from how large the values
+ * are, so they are read twice. */
+#ifndef TALLY_ANCHORED_H
+#define TALLY_ANCHORED_H
+
+#include "accumulators/operator.h"
+
+#if TALLY_MEASURES
+/* ---- how large values are ---- */
+
+/* Of finite values: bits of the largest size, plus above_sizes; and of the smallest but 0, less one. The bits of
+ * infinities and NaNs are negative, then. */
+enum { above_sizes = 0x00800000 };
+typedef struct measured_t {
+    int32_t most;
+    uint32_t least;
+} measured_t;
+TALLY_FN measured_t nothing_measured(void) {
+    const measured_t none = {above_sizes, UINT32_MAX};
+    return none;
+}
+TALLY_FN void join_measured(measured_t *a, measured_t b) {
+    a->most = b.most > a->most ? b.most : a->most;
+    a->least = b.least < a->least ? b.least : a->least;
+}
+TALLY_FN void put_in_measured(measured_t *a, TALLY_T x) {
+    const range_t its = range_of_value(value_of(x));
+    const measured_t size = {(int32_t)(its.most + above_sizes), its.least};
+    join_measured(a, size);
+}
+/* What the lane at `mask` from this one has, too. */
+TALLY_FN void meet_measured(measured_t *a, int32_t mask) {
+    const measured_t b = {(int32_t)tally_shuffle_xor((uint32_t)a->most, mask), tally_shuffle_xor(a->least, mask)};
+    join_measured(a, b);
+}
+/* The anchor for sums of the squares of 2^log2_n values, if there is one. Squares are below 2^(2 high), so that their
+ * sums are below the anchor. What they leave is half of its last bit each, at most, which is 2^(log2_n - 52) of the
+ * largest square, and a multiple of the last bit of the smallest square. Sums of the values have fewer bits. */
+TALLY_FN int32_t has_anchor(const measured_t *measured, int32_t log2_n, double *anchor) {
+    const range_t range = {(uint32_t)measured->most - above_sizes, measured->least};
+    *anchor = tally_power_of_two(2 * high_of_range(range) + log2_n);
+    return 2 * (width_of(range) + log2_n) <= 53 + 52 + 1;
+}
+#endif
+
+#if TALLY_MEASURES || TALLY_IS_SPLIT
+/* ---- sums ---- */
+
+/* Of up to 2^13 products of f16: these are multiples of 2^-48 below 2^32, and what they leave is below 2^-7. */
+#define TALLY_SPLIT_ANCHOR 0x1p45
+
+typedef struct anchored_t {
+    TALLY_IF_SUM(double sum;)
+    double level, below; /* of squares: multiples of the anchor's last bit, beside the anchor; and what they leave */
+    TALLY_IF_KEYS(TALLY_K low; TALLY_K high;)
+} anchored_t;
+TALLY_FN anchored_t nothing_anchored(double anchor) {
+    anchored_t none;
+    TALLY_IF_SUM(none.sum = -0.0;) /* as a sum of -0 alone is */
+    none.level = anchor;
+    none.below = TALLY_KERNEL_INPUTS == 2 ? -0.0 : 0; /* likewise: no square is -0 */
+    TALLY_IF_KEYS(none.low = TALLY_K_HIGH; none.high = TALLY_K_LOW;)
+    return none;
+}
+/* What a product leaves is a double: it has as many bits as a product at most. y is x where there is one input. */
+TALLY_FN void put_anchored(anchored_t *a, TALLY_T x, TALLY_T y) {
+    const double u = (double)value_of(x), w = (double)value_of(y), level = __builtin_fma(u, w, a->level),
+                 part = level - a->level;
+    TALLY_IF_SUM(a->sum += u;)
+    a->below += __builtin_fma(u, w, -part);
+    a->level = level;
+#if TALLY_HAS_KEYS
+    const TALLY_K key = order_key(x);
+    a->low = key < a->low ? key : a->low;
+    a->high = key > a->high ? key : a->high;
+#endif
+}
+/* Adds what the lane at `mask` from this one has, beside the same anchor. */
+TALLY_FN void meet_anchored(anchored_t *a, double anchor, int32_t mask) {
+    const anchored_t b = *a;
+    TALLY_IF_SUM(a->sum += tally_shuffle_f64(b.sum, mask);)
+    a->level += tally_shuffle_f64(b.level - anchor, mask);
+    a->below += tally_shuffle_f64(b.below, mask);
+#if TALLY_HAS_KEYS
+    const TALLY_K low = (TALLY_K)tally_shuffle_xor((uint32_t)b.low, mask),
+                  high = (TALLY_K)tally_shuffle_xor((uint32_t)b.high, mask);
+    a->low = low < a->low ? low : a->low;
+    a->high = high > a->high ? high : a->high;
+#endif
+}
+/* The sums that such have, as pairs. `level` is without the anchor. */
+TALLY_FN column_t column_of_anchored(const anchored_t *a) {
+    tally_pair squares = {a->below, 0}; /* of -0 alone -0 */
+    if (a->level != 0) squares = tally_two_sum(a->level, a->below);
+    column_t column = identity();
+    TALLY_IF_SUM(column.sum = tally_compensated_of(a->sum);)
+    column.products = tally_compensated_of(tally_is_finite(a->level) ? squares.high : a->level);
+    column.products.rest = squares.low;
+    column.products.lost = !are_products_told && squares.low != 0;
+    TALLY_IF_LARGEST(if (TALLY_IS_SPLIT) column.largest = tally_high_word(0x1p32);)
+    TALLY_IF_KEYS(column.low = a->low; column.high = a->high;)
+    return column;
+}
+#endif
+
+#endif

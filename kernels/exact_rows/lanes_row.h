@@ -1,0 +1,145 @@
+/* A row whose values lie side by side in memory, folded by some neighbouring lanes of a warp (compensated/nodes.h).
+ * Lanes read 16 bytes at a time, a quad. What order the values come in does not show. */
+#ifndef TALLY_LANES_ROW_H
+#define TALLY_LANES_ROW_H
+
+#include "device/device.h"
+#include "shared/parts.h"
+
+enum { batch_quads = 4 }; /* that a lane has on their way at once */
+typedef struct batch_t {
+    tally_quad x[batch_quads], y[batch_quads];
+} batch_t;
+
+/* What lanes share: the row's values from a multiple of 16 bytes on, `count` quads of them, and some values before and
+ * behind these. */
+typedef struct row_t {
+    const char *x, *y;            /* the first quad */
+    int32_t count, before, after; /* quads; values */
+} row_t;
+TALLY_FN row_t row_at(const char *x, const char *y, int32_t n) {
+    const int32_t off = (int32_t)((uint64_t)x % 16) / TALLY_BYTES, most = off == 0 ? 0 : TALLY_PART - off,
+                  before = most < n ? most : n;
+    const row_t row = {x + before * TALLY_BYTES, y + before * TALLY_BYTES, (n - before) / TALLY_PART, before,
+                       (n - before) % TALLY_PART};
+    return row;
+}
+
+#if TALLY_MEASURES
+/* Folds `there` quads of a batch as a chunk is (chunks/measured_chunk.h): beside an anchor, if there is one. */
+TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
+    enum { log_batch = 4 };
+    measured_t measured = nothing_measured();
+    double anchor;
+    (void)look;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < batch_quads; k++) {
+        if (k >= there) continue;
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) put_in_measured(&measured, value_of_part(&batch->x[k], v));
+    }
+    if (has_anchor(&measured, log_batch, &anchor)) {
+        anchored_t sums = nothing_anchored(anchor);
+        TALLY_UNROLL
+        for (int32_t k = 0; k < batch_quads; k++) {
+            if (k >= there) continue;
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_PART; v++)
+                put_anchored(&sums, value_of_part(&batch->x[k], v), value_of_part(&batch->x[k], v));
+        }
+        sums.level -= anchor;
+        to->column = combine(to->column, column_of_anchored(&sums));
+        return;
+    }
+    TALLY_UNROLL
+    for (int32_t k = 0; k < batch_quads; k++) {
+        if (k >= there) continue;
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            const TALLY_T x = value_of_part(&batch->x[k], v);
+            put_value(to, x, x, look_columns);
+        }
+    }
+}
+typedef char batch_is_counted[batch_quads * TALLY_PART == 16 ? 1 : -1];
+#else
+TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < batch_quads; k++) {
+        if (k >= there) continue;
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++)
+            put_value(to, value_of_part(&batch->x[k], v), value_of_part(&batch->y[k], v), look);
+    }
+}
+#endif
+
+/* Reads the lane's next quads, `there` of them at most, which are `apart` bytes from each other. */
+TALLY_FN void read_batch(batch_t *batch, const char *x, const char *y, int32_t there, int32_t apart) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < batch_quads; k++) {
+        if (k < there) batch->x[k] = tally_load16_again(x + k * apart);
+        if (TALLY_KERNEL_INPUTS == 1)
+            batch->y[k] = batch->x[k];
+        else if (k < there)
+            batch->y[k] = tally_load16_again(y + k * apart);
+    }
+}
+/* Folds this lane's share of a row that 2^log_lanes lanes share. If a value costs much, the next quads are on their way
+ * meanwhile; elsewhere more warps are worth more than these registers. Measured. */
+enum { reads_ahead = TALLY_MEASURES || TALLY_IS_F64 };
+TALLY_FN void fold_row(folded_t *to, const row_t *row, int32_t log_lanes, const int32_t look) {
+    const int32_t lanes = 1 << log_lanes, sub = tally_lane() & (lanes - 1), apart = 16 * lanes;
+    const char *x = row->x + 16 * sub, *y = row->y + 16 * sub;
+    int32_t left = (row->count - sub + lanes - 1) >> log_lanes;
+    batch_t batch, next;
+    if (reads_ahead) read_batch(&next, x, y, left, apart);
+    TALLY_ROLLED
+    for (; left > 0; left -= batch_quads) {
+        if (!reads_ahead) read_batch(&next, x, y, left, apart);
+        batch = next;
+        x += batch_quads * apart, y += batch_quads * apart;
+        if (reads_ahead) read_batch(&next, x, y, left - batch_quads, apart);
+        fold_batch(to, &batch, left, look);
+    }
+    TALLY_ROLLED
+    for (int32_t i = sub; i < row->before + row->after; i += lanes) {
+        const int64_t at = i < row->before ? i - row->before : i - row->before + (int64_t)row->count * TALLY_PART;
+        const TALLY_T one = ((const TALLY_T *)(const void *)row->x)[at];
+        put_value(to, one, TALLY_KERNEL_INPUTS == 1 ? one : ((const TALLY_T *)(const void *)row->y)[at], look);
+    }
+}
+/* What the lanes of a row fold it to; each of them gets that. All lanes of the warp call this. */
+TALLY_FN folded_t folded_row(const row_t *row, int32_t log_lanes) {
+    const int32_t n = row->before + row->count * TALLY_PART + row->after;
+    folded_t folded = nothing_folded(n);
+    int32_t is_exact = 0;
+#if TALLY_IS_SPLIT
+    folded.anchored = nothing_anchored(TALLY_SPLIT_ANCHOR);
+    fold_row(&folded, row, log_lanes, look_anchored);
+    folded.anchored.level -= TALLY_SPLIT_ANCHOR;
+    folded.column = column_of_anchored(&folded.anchored);
+    is_exact = 1;
+#elif TALLY_IS_RANGED
+    if (!TALLY_MAY_SKIP) {
+        const int32_t of_lane = ((row->count >> log_lanes) + 3) * TALLY_PART; /* values, at most */
+        fold_row(&folded, row, log_lanes, look_ranged);
+        is_exact = !tally_any(n > 0 && !ranged_is_exact(&folded.ranged, of_lane));
+        folded.column = is_exact ? column_of_ranged(&folded.ranged) : identity();
+    }
+#endif
+    if (!is_exact) fold_row(&folded, row, log_lanes, look_columns);
+    meet_lanes(&folded, 1 << log_lanes, look_columns);
+    return folded;
+}
+/* The part of a row that a warp has where all warps of a block share it. */
+TALLY_FN row_t part_of_row(const row_t *row, int32_t warp) {
+    const int32_t each = (row->count + TALLY_WARPS - 1) / TALLY_WARPS,
+                  first = warp * each < row->count ? warp * each : row->count, left = row->count - first,
+                  is_last = warp == TALLY_WARPS - 1;
+    const row_t part = {row->x + 16 * (int64_t)first, row->y + 16 * (int64_t)first, left < each ? left : each,
+                        warp == 0 ? row->before : 0, is_last ? row->after : 0};
+    return part;
+}
+
+#endif
