@@ -705,7 +705,6 @@
 #define other2 TALLY_N(other2)
 #define other_segments TALLY_N(other_segments)
 #define pack_rows TALLY_N(pack_rows)
-#define pair_holds TALLY_N(pair_holds)
 #define pair_lanes TALLY_N(pair_lanes)
 #define pair_of_limbs TALLY_N(pair_of_limbs)
 #define pairs TALLY_N(pairs)

@@ -90,7 +90,8 @@ TALLY_FN interval_t interval_of(const compensated_t *s, const common_t *c, const
                      left = tally_two_sum(d.high,
                                           d.low + ((a.low - b.low) + (c->n * squares.low - 2 * sum.high * sum.low)));
     const int32_t are_whole = (s->sum.lost | s->products.lost) == 0,
-                  is_exact = are_whole && lows.low == 0 && below.low == 0 && s->terms <= TALLY_MOST_DIVIDED;
+                  is_exact = are_whole && sum.low == 0 && squares.low == 0 && lows.low == 0 && below.low == 0 &&
+                             s->terms <= TALLY_MOST_DIVIDED;
     const double q = quotient_of(left.high, c), share = 0x1p-98 + (are_whole ? 0 : s->share);
     const tally_pair back = tally_two_product(q, c->divisor);
     /* Of two f32 that differ the spread is no smaller than (n - 1) / n^2 2^-48 of n squares. */

@@ -206,17 +206,17 @@ TALLY_FN tally_rounded tally_rounded_spread_within(tally_pair sum, tally_pair sq
                                                    double ddof, int32_t root, int32_t is_f64) {
     tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high);
     tally_pair d = tally_two_sum(a.high, -b.high);
-    tally_pair lows = tally_two_sum(a.low, -b.low), more = tally_two_product(n, squares.low);
-    tally_pair below = tally_two_sum(lows.high, more.high), behind = tally_two_sum(d.low, below.high);
+    tally_pair lows = tally_two_sum(a.low, -b.low), behind = tally_two_sum(d.low, lows.high);
     /* Where much cancels, the remainder is not small beside d: make a pair again. */
     tally_pair left = tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
     double divisor = n * (n - ddof);
     double slack = (a.high + b.high) * (0x1p-98 + relative) / divisor;
     double q = left.high / divisor, r = root ? tally_sqrt_f64(q) : q;
-    int32_t some = tally_in_reach(squares.high), whole = (relative == 0) & (sum.low == 0);
-    int32_t exact = whole & (lows.low == 0) & (more.low == 0) & (below.low == 0) & (behind.low == 0); /* left is */
-    int32_t none = /* nothing deviates */
-        (n == 1) | (squares.high == 0) | (some & whole & (squares.low == 0) & (a.high == b.high) & (a.low == b.low));
+    /* A pair may lack what an odd last bit stands for. One without a remainder lacks nothing. */
+    int32_t some = tally_in_reach(squares.high), whole = (relative == 0) & (sum.low == 0) & (squares.low == 0);
+    int32_t exact = whole & (lows.low == 0) & (behind.low == 0); /* left is */
+    int32_t none =                                               /* nothing deviates */
+        (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low));
     tally_rounded rounded;
     if (root) slack = slack / r;
     if (is_f64) {

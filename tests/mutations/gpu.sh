@@ -130,7 +130,6 @@ mutation exact-columns-last $file \
     'return row <= task->plain_end ? task->high'
 mutation exact-columns-rows $file 'work->width == work->inner ? column : column % (int32_t)work->inner' 'column'
 file=kernels/exact_rows/block_sums.h
-mutation block-inexact $file 'if (TALLY_HAS_SPREAD && !is_exact) a.relative' 'if (0 * is_exact) a.relative'
 mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
 mutation exact-copies $file 'for (int32_t c = 0; c < copies; c++) {' 'for (int32_t c = 0; c < 1; c++) {'
 

@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-enum { CLASSES = 22 };
+enum { CLASSES = 23 };
 static const char *const names[CLASSES] = {"uniform",
                                            "normal",
                                            "any bits",
@@ -29,7 +29,8 @@ static const char *const names[CLASSES] = {"uniform",
                                            "smallest subnormals",
                                            "tiny",
                                            "ties and far below",
-                                           "ties and farthest below"};
+                                           "ties and farthest below",
+                                           "nearly equal"};
 
 static double from_parts(uint64_t sign_and_fraction, int exponent) {
     uint64_t bits = (sign_and_fraction & 0x800fffffffffffff) | (uint64_t)exponent << 52;
@@ -86,13 +87,17 @@ static double draw(int class, int64_t i, tally_type type, uint64_t *random) {
                                        : near[u % 6] + (u % 7 == 0) * -24;
         return from_parts(next_random(random) & 0x8000000000000000, 1023 + exponent);
     }
-    default: { /* the same where products are out of reach, down to where they are too small beside each other */
+    case 21: { /* the same where products are out of reach, down to where they are too small beside each other */
         static const int far[] = {0,    0,    0,    -1,   -26,  -53,  -53,  -54,  -106,
                                   -465, -475, -481, -900, -943, -952, -965, -1300},
                          in_trial[] = {0, -53, -970, -1300};
         if (type != TALLY_F64) return draw(20, i, type, random);
         return from_parts(next_random(random) & 0x8000000000000000,
                           (i / 64 % 2 ? 2030 : 1400) + (u % 3 ? in_trial[i % 4] : far[u / 3 % 17]));
+    }
+    default: { /* they differ in their last bits: their spread is very small beside the sum of squares */
+        const int digits = format_of(type)->digits, differ = (int)(i / 64 * 5 % 24) + 1;
+        return 0x1.cf547bbbca351p+0 + ldexp((double)(u & (((uint64_t)1 << differ) - 1)), 1 - digits);
     }
     }
 }

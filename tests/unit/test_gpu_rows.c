@@ -325,9 +325,11 @@ static void fill_tied_mean(tally_type type, char *x, int64_t row, int64_t first,
 static void fill_tiny(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
     put_number(type, x, first + row % length * inner, ldexp(1, -600));
 }
-/* Equal values whose squares have as many bits as two doubles: their spread is 0. */
-static void fill_tenths(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
-    for (int64_t m = 0; m < length; m++) put_number(type, x, first + m * inner, 0.1 * (double)(row % 50 + 1));
+/* Equal values, or nearly equal ones, whose squares have as many bits as two doubles. */
+static void fill_near(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
+    const double value = 0.1 * (double)(row % 50 + 1);
+    for (int64_t m = 0; m < length; m++)
+        put_number(type, x, first + m * inner, value + (double)(m * 7 % ((int64_t)1 << row % 5)) * 0x1p-52 * value);
 }
 static void test_filled(void **state) {
     static const subject ties[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}},
@@ -348,8 +350,7 @@ static void test_filled(void **state) {
     }
     for (int k = 0; k < 2; k++) {
         const shape ways[] = {{1, 128, 32}, {1, 1024, 40}, {3, 1 << 17, 1}, {300, 64, 1}, {200, 4, 1}};
-        for (int w = 0; w < 5; w++)
-            compare_filled(&large[k], fill_tenths, ways[w].outer, ways[w].length, ways[w].inner);
+        for (int w = 0; w < 5; w++) compare_filled(&large[k], fill_near, ways[w].outer, ways[w].length, ways[w].inner);
     }
     for (int k = 0; k < 3; k++) {
         compare_filled(&large[k], fill_largest, 3, 300, 40);

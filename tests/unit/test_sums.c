@@ -426,6 +426,38 @@ static void test_tie_of_long_spread(void **unused) {
     tally_context_destroy(context);
 }
 
+/* Spreads of nearly equal values, by rows of either axis. Squares of f64 have twice as many digits as these, and their
+ * sums more than two doubles. */
+static void check_nearly_equal(tally_type type, int64_t n, int ddof, int64_t inner, uint64_t *random) {
+    enum { ROWS = 256 };
+    const int64_t step = inner == 1 ? 1 : ROWS, apart = inner == 1 ? n : 1;
+    char *x = scratch(0, (size_t)(n * ROWS) * 8);
+    double *vars = scratch(1, ROWS * sizeof *vars);
+    subject s = {TALLY_VAR, type, TALLY_NAN_PROPAGATE, ddof, TALLY_BEST};
+    tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
+    now = (scene){.op = TALLY_VAR, .type = type, .size = n, .ddof = ddof, .data = names[CLASSES - 1]};
+    for (int64_t i = 0; i < n * ROWS; i++) put_number(type, x, i, draw(CLASSES - 1, i, type, random));
+    EXPECT_OK(tally_reduce_segments(context, TALLY_VAR, tally_in(x, type, n * ROWS), tally_rows(ROWS / inner, n, inner),
+                                    tally_out(vars, TALLY_F64, ROWS)));
+    for (int64_t row = 0; row < ROWS; row++) {
+        truth t;
+        begin_truth(&t);
+        for (int64_t i = 0; i < n; i++) {
+            const double value = as_double(type, x, row * apart + i * step);
+            add_truth(&t, value, value);
+        }
+        expect_double(vars[row], truth_of(&t, TALLY_VAR, ddof, format_of(TALLY_F64)), "a row");
+        end_truth(&t);
+    }
+}
+static void test_nearly_equal(void **unused) {
+    uint64_t random = seed;
+    (void)unused;
+    for (tally_type type = TALLY_F32; type <= TALLY_F64; type++)
+        for (int64_t n = 2; n <= 128; n += n & (n - 1) ? n - 2 : 1) /* powers of two, and one more */
+            for (int k = 0; k < 4; k++) check_nearly_equal(type, n, k % 2, k < 2 ? 1 : 256, &random);
+}
+
 /* Many values with all digits set, of one sign and one size, among which smaller ones keep levels from taking them. */
 static void test_full_bins(void **unused) {
     enum { COUNT = 1 << 17 };
@@ -547,10 +579,14 @@ static void test_hard_cases(void **unused) {
 
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hard_cases),          cmocka_unit_test(test_tie_of_quotient),
-        cmocka_unit_test(test_tie_of_long_spread),  cmocka_unit_test(test_full_bins),
-        cmocka_unit_test(test_against_mpfr),        cmocka_unit_test(test_tiles_against_mpfr),
-        cmocka_unit_test(test_pieces_against_mpfr), cmocka_unit_test(test_large_counts_against_mpfr)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases),
+                                       cmocka_unit_test(test_tie_of_quotient),
+                                       cmocka_unit_test(test_tie_of_long_spread),
+                                       cmocka_unit_test(test_nearly_equal),
+                                       cmocka_unit_test(test_full_bins),
+                                       cmocka_unit_test(test_against_mpfr),
+                                       cmocka_unit_test(test_tiles_against_mpfr),
+                                       cmocka_unit_test(test_pieces_against_mpfr),
+                                       cmocka_unit_test(test_large_counts_against_mpfr)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
