@@ -90,13 +90,14 @@ TALLY_FN void meet_anchored(anchored_t *a, double anchor, int32_t mask) {
     a->high = high > a->high ? high : a->high;
 #endif
 }
-/* The sums that such have, as pairs. `level` is without the anchor. */
-TALLY_FN column_t column_of_anchored(const anchored_t *a) {
+/* The sums that such have beside an anchor, as pairs. */
+TALLY_FN column_t column_of_anchored(const anchored_t *a, double anchor) {
+    const double level = a->level - anchor;
     tally_pair squares = {a->below, 0}; /* of -0 alone -0 */
-    if (a->level != 0) squares = tally_two_sum(a->level, a->below);
+    if (level != 0) squares = tally_two_sum(level, a->below);
     column_t column = identity();
     TALLY_IF_SUM(column.sum = tally_compensated_of(a->sum);)
-    column.products = tally_compensated_of(tally_is_finite(a->level) ? squares.high : a->level);
+    column.products = tally_compensated_of(tally_is_finite(level) ? squares.high : level);
     column.products.rest = squares.low;
     column.products.lost = !are_products_told && squares.low != 0;
     TALLY_IF_LARGEST(if (TALLY_IS_SPLIT) column.largest = tally_high_word(0x1p32);)

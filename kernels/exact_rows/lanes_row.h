@@ -25,45 +25,8 @@ TALLY_FN row_t row_at(const char *x, const char *y, int32_t n) {
     return row;
 }
 
-#if TALLY_MEASURES
-/* Folds `there` quads of a batch as a chunk is (chunks/measured_chunk.h): beside an anchor, if there is one. */
-TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
-    enum { log_batch = 4 };
-    measured_t measured = nothing_measured();
-    double anchor;
-    (void)look;
-    TALLY_UNROLL
-    for (int32_t k = 0; k < batch_quads; k++) {
-        if (k >= there) continue;
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++) put_in_measured(&measured, value_of_part(&batch->x[k], v));
-    }
-    if (has_anchor(&measured, log_batch, &anchor)) {
-        anchored_t sums = nothing_anchored(anchor);
-        TALLY_UNROLL
-        for (int32_t k = 0; k < batch_quads; k++) {
-            if (k >= there) continue;
-            TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_PART; v++)
-                put_anchored(&sums, value_of_part(&batch->x[k], v), value_of_part(&batch->x[k], v));
-        }
-        sums.level -= anchor;
-        to->column = combine(to->column, column_of_anchored(&sums));
-        return;
-    }
-    TALLY_UNROLL
-    for (int32_t k = 0; k < batch_quads; k++) {
-        if (k >= there) continue;
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++) {
-            const TALLY_T x = value_of_part(&batch->x[k], v);
-            put_value(to, x, x, look_columns);
-        }
-    }
-}
-typedef char batch_is_counted[batch_quads * TALLY_PART == 16 ? 1 : -1];
-#else
-TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
+/* Folds `there` quads of a batch in one way; look: a constant. */
+TALLY_FN void fold_quads(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
     TALLY_UNROLL
     for (int32_t k = 0; k < batch_quads; k++) {
         if (k >= there) continue;
@@ -71,6 +34,25 @@ TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, cons
         for (int32_t v = 0; v < TALLY_PART; v++)
             put_value(to, value_of_part(&batch->x[k], v), value_of_part(&batch->y[k], v), look);
     }
+}
+#if TALLY_MEASURES
+enum { log_batch = 4 /* log2 of its values */ };
+typedef char batch_is_counted[batch_quads * TALLY_PART == 1 << log_batch ? 1 : -1];
+/* The same as a chunk is folded (chunks/measured_chunk.h): beside an anchor, if there is one. */
+TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
+    to->measured = nothing_measured();
+    fold_quads(to, batch, there, look_sizes);
+    if (!has_anchor(&to->measured, log_batch, &to->anchor)) {
+        fold_quads(to, batch, there, look);
+        return;
+    }
+    to->anchored = nothing_anchored(to->anchor);
+    fold_quads(to, batch, there, look_anchored);
+    to->column = combine(to->column, column_of_anchored(&to->anchored, to->anchor));
+}
+#else
+TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
+    fold_quads(to, batch, there, look);
 }
 #endif
 
@@ -117,8 +99,7 @@ TALLY_FN folded_t folded_row(const row_t *row, int32_t log_lanes) {
 #if TALLY_IS_SPLIT
     folded.anchored = nothing_anchored(TALLY_SPLIT_ANCHOR);
     fold_row(&folded, row, log_lanes, look_anchored);
-    folded.anchored.level -= TALLY_SPLIT_ANCHOR;
-    folded.column = column_of_anchored(&folded.anchored);
+    folded.column = column_of_anchored(&folded.anchored, TALLY_SPLIT_ANCHOR);
     is_exact = 1;
 #elif TALLY_IS_RANGED
     if (!TALLY_MAY_SKIP) {

@@ -203,8 +203,7 @@ int64_t tally__staging_bytes(const tally__call *call, int64_t results) {
 }
 tally_results tally__results_of(const tally__call *call, tally__cu_address staging, int32_t *flags) {
     const tally__spec *spec = call->spec;
-    const bool is_staged = tally__call_needs_staging(call),
-               is_sum = spec->exact && (spec->op == TALLY_SUM || spec->op == TALLY_MEAN || spec->op == TALLY_NORM1);
+    const bool is_staged = tally__call_needs_staging(call), is_sum = spec->exact && tally__is_sum_alone(spec);
     const size_t bytes = spec->result_bytes;
     tally_results out = {.result = is_staged ? (void *)(uintptr_t)staging : call->sink->data,
                          .result_stride = is_staged ? (int64_t)bytes : call->sink->stride,

@@ -131,63 +131,71 @@ static void cut_rows(const tally__call *c, tally_exact_rows_work *work) {
 
 /* ---- launches ---- */
 
-/* A launch of either kernel. `sums` is a part of its parameters, `work`. */
+/* A launch of one of the three kernels. `out` and `sums` are parts of its parameters, `work`; lanes have no sums. */
 typedef struct exact_launch {
     tally__form form;
     const void *work;
     size_t work_bytes;
+    tally_results *out;
     tally_row_sums *sums;
     int64_t rows, length, blocks;
     int64_t slots; /* rows of a block, at most */
 } exact_launch;
 
+/* Whether blocks have all values of their rows, and make their results. */
+static bool makes_results(const exact_launch *l) { return l->sums == NULL || l->sums->are_whole != 0; }
 /* The parameters of the kernels that clear and round numbers of limbs. */
 static tally_segments_work numbers_of(const tally__call *c, const exact_launch *l) {
     return (tally_segments_work){.nodes = l->sums->nodes,
-                                 .out = l->sums->out,
+                                 .out = *l->out,
                                  .partition = {.count = l->rows, .groups = l->sums->groups, .row = l->length},
                                  .wanted = c->wanted};
 }
-static tally_status launch(const tally__call *c, const exact_launch *l) {
+static tally_status launch_kernel(const tally__call *c, const exact_launch *l, tally__start start) {
+    tally__loaded kernel;
+    TALLY_CHECK(l->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, l->form, &kernel));
+    return tally__launch_kernel(c, &kernel, kernel.first, l->blocks, start, l->work, l->work_bytes);
+}
+/* The same between the kernels that clear numbers of limbs and round them. */
+static tally_status launch_with_numbers(const tally__call *c, const exact_launch *l) {
     const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
                   finishing = l->sums->groups > 1 ? TALLY_WARPS : TALLY_FINISHED_OF(node_bytes), /* by a block */
         clearing = tally__over(l->rows * l->sums->groups, TALLY_WARPS), most = 8 * c->gpu->multiprocessors;
-    const bool are_whole = l->sums->are_whole != 0;
     const tally_segments_work numbers = numbers_of(c, l);
-    tally__loaded kernel, flat;
-    TALLY_CHECK(l->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, l->form, &kernel));
-    if (!are_whole) {
-        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-        TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, tally__least(clearing, most), TALLY_START_BEHIND,
-                                     &numbers));
-    }
-    TALLY_TRY(tally__launch_kernel(c, &kernel, kernel.first, l->blocks,
-                                   are_whole ? TALLY_START_BEHIND : TALLY_START_EARLY, l->work, l->work_bytes));
-    return are_whole ? TALLY_OK
-                     : tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(l->rows, finishing),
-                                          TALLY_START_EARLY, &numbers);
+    tally__loaded flat;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
+    TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, tally__least(clearing, most), TALLY_START_BEHIND,
+                                 &numbers));
+    TALLY_TRY(launch_kernel(c, l, TALLY_START_EARLY));
+    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(l->rows, finishing), TALLY_START_EARLY,
+                              &numbers);
+}
+/* Sets *bytes to those of the nodes that the launch needs. */
+static tally_status count_nodes(const tally__call *c, const exact_launch *l, int64_t *bytes) {
+    const int64_t nodes = l->sums == NULL    ? 0
+                          : makes_results(l) ? l->blocks * TALLY_SLOT_WARPS(l->slots)
+                                             : l->rows * l->sums->groups;
+    TALLY_CHECK(!__builtin_mul_overflow(nodes, (int64_t)tally__geometry_of(c->spec).node_size, bytes), NO_MEMORY,
+                "%lld rows are more than a GPU has memory for", (long long)l->rows);
+    return TALLY_OK;
 }
 static tally_status reduce(tally__call *c, const exact_launch *l, tally__report *report) {
     const tally__form forms[] = {l->form, TALLY_FORM_FLAT};
-    const bool are_whole = l->sums->are_whole != 0, asks = tally__call_waits(c);
-    const int64_t nodes = are_whole ? l->blocks * TALLY_SLOT_WARPS(l->slots) : l->rows * l->sums->groups;
     uint64_t bytes = 0;
     int64_t node_bytes;
-    TALLY_CHECK(!__builtin_mul_overflow(nodes, (int64_t)tally__geometry_of(c->spec).node_size, &node_bytes), NO_MEMORY,
-                "%lld rows are more than a GPU has memory for", (long long)l->rows);
-    const uint64_t at_flags = tally__take(&bytes, sizeof *l->sums->out.flags),
-                   at_nodes = tally__take(&bytes, node_bytes),
+    TALLY_TRY(count_nodes(c, l, &node_bytes));
+    const uint64_t at_flags = tally__take(&bytes, sizeof *l->out->flags), at_nodes = tally__take(&bytes, node_bytes),
                    at_results = tally__take(&bytes, tally__staging_bytes(c, l->rows));
     TALLY_TRY(
         tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
-    const tally__cu_address flags = asks || !are_whole ? c->scratch.nodes + at_flags : 0,
+    const tally__cu_address flags = tally__call_waits(c) || !makes_results(l) ? c->scratch.nodes + at_flags : 0,
                             staging = c->scratch.nodes + at_results;
-    l->sums->nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
-    l->sums->out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
-    TALLY_TRY(tally__call_prepare(c, forms, are_whole ? 1 : 2));
-    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *l->sums->out.flags));
-    TALLY_TRY(launch(c, l));
+    if (l->sums != NULL) l->sums->nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
+    *l->out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
+    TALLY_TRY(tally__call_prepare(c, forms, makes_results(l) ? 1 : 2));
+    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *l->out->flags));
+    TALLY_TRY(makes_results(l) ? launch_kernel(c, l, TALLY_START_BEHIND) : launch_with_numbers(c, l));
     return tally__call_finalize(c, staging, l->rows, flags, report);
 }
 
@@ -207,6 +215,7 @@ tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *s
     const exact_launch l = {.form = TALLY_FORM_COLUMNS,
                             .work = &work,
                             .work_bytes = sizeof work,
+                            .out = &work.sums.out,
                             .sums = &work.sums,
                             .rows = segments->count * segments->inner,
                             .length = segments->length,
@@ -256,24 +265,16 @@ static int64_t share_lanes(const tally__call *c, tally_lanes_work *work) {
     work->log_rows = MOST - log + turns;
     return tally__over(tally__over(work->rows, (int64_t)1 << work->log_rows), TALLY_WARPS);
 }
-static tally_status reduce_by_lanes(tally__call *c, tally_lanes_work *work, tally__report *report) {
-    const tally__form form = TALLY_FORM_LANES;
-    uint64_t bytes = 0;
-    tally__loaded kernel;
-    const uint64_t at_flags = tally__take(&bytes, sizeof *work->out.flags),
-                   at_results = tally__take(&bytes, tally__staging_bytes(c, work->rows));
-    TALLY_TRY(
-        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
-    const tally__cu_address flags = tally__call_waits(c) ? c->scratch.nodes + at_flags : 0,
-                            staging = c->scratch.nodes + at_results;
-    const int64_t blocks = share_lanes(c, work);
-    TALLY_CHECK(blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-    work->out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
-    TALLY_TRY(tally__call_prepare(c, &form, 1));
-    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work->out.flags));
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &kernel));
-    TALLY_TRY(tally__call_launch(c, &kernel, kernel.first, blocks, TALLY_START_BEHIND, work));
-    return tally__call_finalize(c, staging, work->rows, flags, report);
+static tally_status reduce_by_lanes(tally__call *c, int64_t rows, int64_t length, tally__report *report) {
+    tally_lanes_work work = {.x = c->in.x, .y = c->in.y, .rows = rows, .length = length, .wanted = c->wanted};
+    const exact_launch l = {.form = TALLY_FORM_LANES,
+                            .work = &work,
+                            .work_bytes = sizeof work,
+                            .out = &work.out,
+                            .rows = rows,
+                            .length = length,
+                            .blocks = share_lanes(c, &work)};
+    return reduce(c, &l, report);
 }
 
 /* Of products of 2-byte floats, tiles of segments are faster than blocks that have parts of rows: measured. */
@@ -284,6 +285,8 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
     return are_for_lanes(call, segments->count, segments->length) || !(call->spec->inputs == 2 && bytes == 2);
 }
 tally_status tally__reduce_exact_rows(tally__call *c, const tally_segments *segments, tally__report *report) {
+    if (are_for_lanes(c, segments->count, segments->length))
+        return reduce_by_lanes(c, segments->count, segments->length, report);
     const tally__geometry sizes = tally__geometry_of(c->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, begin = (int64_t)((uintptr_t)c->in.x % 16);
     tally_exact_rows_work work = {.x = c->in.x - begin,
@@ -293,15 +296,11 @@ tally_status tally__reduce_exact_rows(tally__call *c, const tally_segments *segm
                                   .length = segments->length,
                                   .is_even = begin == 0 && segments->length * bytes % 16 == 0,
                                   .wanted = c->wanted};
-    if (are_for_lanes(c, work.rows, work.length)) {
-        tally_lanes_work lanes = {
-            .x = c->in.x, .y = c->in.y, .rows = work.rows, .length = work.length, .wanted = c->wanted};
-        return reduce_by_lanes(c, &lanes, report);
-    }
     cut_rows(c, &work);
     const exact_launch l = {.form = TALLY_FORM_ROWS,
                             .work = &work,
                             .work_bytes = sizeof work,
+                            .out = &work.sums.out,
                             .sums = &work.sums,
                             .rows = work.rows,
                             .length = work.length,

@@ -23,8 +23,9 @@ typedef struct job {
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
-/* Exact segments are tried in two doubles for each sum first (production/segments.h, rows short_exact.h and
- * exact_lanes.h); what these do not decide is left to production/flat.h. A build for tests may begin with that. */
+/* Exact segments are tried in two doubles for each sum first (production/segments.h, short rows
+ * production/short_exact.h); what these do not decide is left to production/flat.h. A build for tests may begin with
+ * that. */
 #ifndef TALLY_FLAT_FIRST
 #define TALLY_FLAT_FIRST 0
 #endif

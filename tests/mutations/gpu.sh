@@ -86,8 +86,8 @@ file=kernels/exact_rows/lanes_row.h
 mutation lanes-before $file 'before = most < n ? most : n;' 'before = most;'
 mutation lanes-edges $file 'i < row->before + row->after; i += lanes' 'i < row->before; i += lanes'
 mutation lanes-there $file 'if (k < there) batch->x[k]' 'if (k <= there) batch->x[k]'
-mutation lanes-anchor $file 'sums.level -= anchor;' ';'
-mutation lanes-batch $file 'enum { log_batch = 4 };' 'enum { log_batch = -4 };'
+mutation lanes-anchor $file 'column_of_anchored(&to->anchored, to->anchor)' 'column_of_anchored(&to->anchored, 0)'
+mutation lanes-batch $file 'has_anchor(&to->measured, log_batch,' 'has_anchor(&to->measured, -4,'
 mutation lanes-ranged $file '!ranged_is_exact(&folded.ranged, of_lane)' '0 * of_lane'
 mutation lanes-parts $file 'is_last ? row->after : 0' 'row->after'
 mutation lanes-anchored kernels/compensated/anchored.h \
@@ -181,7 +181,7 @@ mutation partials-pool-end $file 'first + words <= pool_words' 'first <= pool_wo
 mutation partials-wide-end $file 'its_wide ? 0 : last_partial' '0 * its_wide + last_partial'
 file=kernels/compensated/anchored.h
 mutation anchored-minus-zero $file 'TALLY_KERNEL_INPUTS == 2 ? -0.0 : 0;' '0;'
-mutation measured-infinity $file 'tally_is_finite(a->level) ? squares.high : a->level' 'squares.high'
+mutation measured-infinity $file 'tally_is_finite(level) ? squares.high : level' 'squares.high'
 mutation partials-same-nan kernels/chunks/partial.h 'a.best = better_of(a.best, a.best);' ';'
 mutation partials-ties kernels/chunks/partial.h 'const int32_t takes = is_better(b, a->best);' \
     'const int32_t takes = !is_better(a->best, b);'
