@@ -112,6 +112,8 @@ TALLY_FN tally_product wide_product(TALLY_V v, TALLY_V w) { return tally_multipl
 TALLY_FN int64_t wide_product(TALLY_V v, TALLY_V w) { return (int64_t)v * (int64_t)w; }
 #elif TALLY_BYTES == 4
 TALLY_FN uint64_t wide_product(TALLY_V v, TALLY_V w) { return (uint64_t)v * (uint64_t)w; }
+#elif TALLY_BYTES == 2 && TALLY_SIGNED
+TALLY_FN int64_t wide_product(TALLY_V v, TALLY_V w) { return tally_multiply_shorts(v, w); }
 #elif TALLY_SIGNED
 TALLY_FN int32_t wide_product(TALLY_V v, TALLY_V w) { return (int32_t)v * (int32_t)w; }
 #else

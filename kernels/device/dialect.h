@@ -107,6 +107,17 @@ TALLY_FN double tally_from_bits_f64(int64_t bits) {
 /* 2^power, of a normal double: power is -1022 to 1023. 1024 gives infinity. */
 TALLY_FN double tally_power_of_two(int32_t power) { return tally_from_bits_f64((int64_t)(power + 1023) << 52); }
 
+/* a * b, of values of 16 bits. NVRTC would make 64 bits of each first, and multiply these. */
+TALLY_FN int64_t tally_multiply_shorts(int32_t a, int32_t b) {
+#if TALLY_IS_CUDA
+    int64_t product;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+    return product;
+#else
+    return a * b;
+#endif
+}
+
 /* NaNs come out of arithmetic with different signs and payloads on different machines; results carry this one. */
 TALLY_FN float tally_clean_f32(float x) { return x != x ? tally_from_bits_f32(0x7fc00000) : x; }
 TALLY_FN double tally_clean_f64(double x) { return x != x ? tally_from_bits_f64(0x7ff8000000000000) : x; }
