@@ -133,6 +133,31 @@ TALLY_FN share_t read_leaf(const char *values, int64_t at) {
 }
 
 #if !TALLY_IS_STRUCTURE
+/* Reads `count` stripes, a constant, from stripe `first` on of a leaf of n values: whole parts, all of them in flight
+ * at once, and the values behind the last of them, one by one. What lies behind those stays undefined. */
+TALLY_FN void read_whole_parts(const char *values, int64_t at, int32_t first, const int32_t count, int32_t n,
+                               part_t *parts) {
+    const char *p = values + at * TALLY_BYTES + 16 * tally_lane();
+    const int32_t mine = tally_lane() * TALLY_PART, rest = n % TALLY_PART;
+    tally_quad quads[TALLY_DEVICE_STRIPES];
+    TALLY_UNROLL
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t s = first + k;
+        if (s * TALLY_DEVICE_COLUMNS + mine + TALLY_PART <= n) quads[k] = tally_load16(p + s * TALLY_STRIPE_BYTES);
+    }
+    TALLY_UNROLL
+    for (int32_t k = 0; k < count; k++) __builtin_memcpy(&parts[k], &quads[k], 16);
+    if (rest == 0) return;
+    tally_warp_barrier(); /* or the compiler would make what follows without a branch */
+    const TALLY_T *const last = (const TALLY_T *)(const void *)values + at + n - rest;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < count; k++) {
+        if ((first + k) * TALLY_DEVICE_COLUMNS + mine != n - rest) continue;
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART - 1; v++)
+            if (v < rest) parts[k].v[v] = last[v];
+    }
+}
 /* Reads a stripe of any other leaf, value by value: `count` values from value `at` on (none if negative); values beyond
  * them are 0. */
 TALLY_FN part_t read_stripe(const tally_source *from, int64_t at, int64_t count, tally_stage *stage) {

@@ -124,9 +124,35 @@ TALLY_FN node_t node_of_parts(const part_t *x, const part_t *y, const int32_t st
     });
 }
 
-/* The node of a short packed leaf: reads only the stripes that exist, the last of which may be incomplete. */
-TALLY_FN node_t part_node(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
-                          int64_t first) {
+#if TALLY_PASSES == 1
+/* Of 8-byte values and small columns, the whole parts of several stripes are on their way at once: of floats half of
+ * all, as a value takes more operations. Larger columns would leave too few registers, and for others it makes no
+ * difference. Measured. */
+enum {
+    are_at_once = TALLY_BYTES == 8 && !TALLY_IS_LONG && sizeof(column_t) <= 16,
+    stripes_at_once = TALLY_FLOAT ? TALLY_DEVICE_STRIPES / 2 : TALLY_DEVICE_STRIPES
+};
+TALLY_FN node_t node_of_whole_parts(const char *from_x, const char *from_y, int64_t at, int32_t n) {
+    column_t columns[TALLY_HELD];
+    uint32_t present = 0;
+    share_t x, y;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        if (s * TALLY_DEVICE_COLUMNS >= n) continue;
+        if (s % stripes_at_once == 0) {
+            read_whole_parts(from_x, at, s, stripes_at_once, n, &x.part[s]);
+            if (TALLY_KERNEL_INPUTS == 2) read_whole_parts(from_y, at, s, stripes_at_once, n, &y.part[s]);
+        }
+        const part_t *const other = TALLY_KERNEL_INPUTS == 2 ? &y.part[s] : &x.part[s];
+        stack(columns, &x.part[s], other, s, n);
+        if (TALLY_MAY_SKIP) present += count_part(&x.part[s], other, s, n);
+    }
+    return to_node(fold(columns), count_values(present, n));
+}
+#endif
+/* Of others, the compiler orders loads and what follows from them. */
+TALLY_FN node_t node_of_any_parts(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
+                                  int64_t first) {
     share_t x, y;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
@@ -134,6 +160,17 @@ TALLY_FN node_t part_node(const tally_source *from_x, const tally_source *from_y
         if (TALLY_KERNEL_INPUTS == 2 && s * TALLY_DEVICE_COLUMNS < n) y.part[s] = read_part_of(from_y, at, s, n);
     }
     return node_of_parts(x.part, TALLY_KERNEL_INPUTS == 2 ? y.part : x.part, TALLY_DEVICE_STRIPES, n, first + at);
+}
+/* The node of a short packed leaf of more than TALLY_DEVICE_SMALL values: reads only the stripes that exist, the last
+ * of which may be incomplete. */
+TALLY_FN node_t part_node(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
+                          int64_t first) {
+#if TALLY_PASSES == 1
+    return are_at_once ? node_of_whole_parts(from_x->values, from_y->values, at, (int32_t)n)
+                       : node_of_any_parts(from_x, from_y, at, n, first);
+#else
+    return node_of_any_parts(from_x, from_y, at, n, first);
+#endif
 }
 
 /* Reads stripe s of n values from value `at` on. */
