@@ -171,9 +171,7 @@
 /* ---- segments in shared memory ---- */
 
 /* Some lanes fold a segment, vector by vector (shared/parts.h). */
-#define TALLY_IN_PARTS                                                                           \
-    (TALLY_IS_FREE && TALLY_PASSES == 1 && (TALLY_KERNEL_INPUTS == 1 || TALLY_IS_COMPENSATED) && \
-     !TALLY_IS_STRUCTURE && !TALLY_IS_USER)
+#define TALLY_IN_PARTS (TALLY_IS_FREE && TALLY_PASSES == 1 && !TALLY_IS_STRUCTURE && !TALLY_IS_USER)
 /* Any power of two of lanes may fold a segment, or search it (shared/search.h): parts_node. */
 #define TALLY_BY_LANES (TALLY_IN_PARTS || TALLY_HAS_INDEX)
 /* A value costs so much that segments had better meet others of about their length. */
@@ -184,15 +182,14 @@
      !TALLY_IS_USER)
 /* The bytes of a column, at most, for threads to have segments of up to 64 values alone; 0: they do not. Where columns
  * are large (TALLY_COLUMNS_ARE_LARGE), only those of up to 16 values: more are not all on their way at once. */
-#define TALLY_COLUMN_MOST                             \
-    (TALLY_IS_NONCOMMUTATIVE                     ? 8  \
-     : TALLY_READS_TWICE                         ? 24 \
-     : TALLY_IS_STRUCTURE                        ? 0  \
-     : TALLY_IS_USER && TALLY_BYTES > 4          ? 0  \
-     : TALLY_IS_USER                             ? 4  \
-     : TALLY_BYTES > 4                           ? 16 \
-     : TALLY_IS_FREE && TALLY_KERNEL_INPUTS == 2 ? 32 \
-                                                 : 8)
+#define TALLY_COLUMN_MOST                    \
+    (TALLY_IS_NONCOMMUTATIVE            ? 8  \
+     : TALLY_READS_TWICE                ? 24 \
+     : TALLY_IS_STRUCTURE               ? 0  \
+     : TALLY_IS_USER && TALLY_BYTES > 4 ? 0  \
+     : TALLY_IS_USER                    ? 4  \
+     : TALLY_BYTES > 4                  ? 16 \
+                                        : 8)
 #define TALLY_COLUMNS_ARE_LARGE (!TALLY_IS_USER && !TALLY_READS_TWICE && (TALLY_BYTES > 4 || sizeof(column_t) > 8))
 /* The rows that a thread of production/stripes.h takes: it has 8 columns of each in registers. 0: columns are too
  * large, or pairs of 16-bit integers, of which the compiler takes twice the registers. */
@@ -215,8 +212,7 @@
 /* The same where order does not show, for partial results that are small beside the values of a chunk
  * (chunks/partials.h). For exact sums of squares of f32 a chunk's range tells how they are added up
  * (chunks/measured_chunk.h). */
-#define TALLY_MEASURES \
-    (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES == 4 && !TALLY_MAY_SKIP)
+#define TALLY_MEASURES (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && TALLY_BYTES == 4 && !TALLY_MAY_SKIP)
 #define TALLY_IN_PARTIALS                                                             \
     (TALLY_MEASURES || (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
                         !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1))))
@@ -224,8 +220,9 @@
 #define TALLY_ALL_IN_PARTIALS (TALLY_MEASURES && TALLY_HAS_SUM)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */
 #define TALLY_NEEDS_LEAVES (!TALLY_IS_COMPENSATED && !TALLY_HAS_INDEX)
-/* Sums of bytes: four at a time. */
-#define TALLY_ADDS_BYTES \
-    (TALLY_ADDS_VALUES && TALLY_BYTES == 1 && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES && !TALLY_HAS_RANGE)
+/* Sums of bytes, or of their products: four at a time. */
+#define TALLY_ADDS_BYTES                                                                                         \
+    ((TALLY_ADDS_VALUES || (TALLY_HAS_SUM && TALLY_KERNEL_INPUTS == 2)) && TALLY_BYTES == 1 && !TALLY_BOOLEAN && \
+     !TALLY_HAS_SQUARES && !TALLY_HAS_RANGE)
 
 #endif

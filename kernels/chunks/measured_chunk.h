@@ -1,4 +1,4 @@
-/* How a chunk of f32 is folded for exact sums of squares, and what is beside them (chunks/partial_chunks.h). The
+/* How a chunk of f32 is folded for exact sums of products, and what is beside them (chunks/partial_chunks.h). The
  * thread looks how large its values are. If they are not too far apart, sums take one double each, beside an anchor
  * (compensated/anchored.h). Other chunks are *wide*: there sums are pairs, as elsewhere (compensated/nodes.h). */
 #ifndef TALLY_MEASURED_CHUNK_H
@@ -14,10 +14,10 @@ typedef char chunk_is_counted[(int32_t)chunk_values <= 1 << log_folded ? 1 : -1]
 /* What a thread has of a segment while it folds. */
 typedef anchored_t running_t;
 TALLY_FN running_t no_running(double anchor, int32_t place) { return (void)place, nothing_anchored(anchor); }
-TALLY_FN void put_in_running(running_t *a, TALLY_T x, int32_t place) { (void)place, put_anchored(a, x, x); }
+TALLY_FN void put_in_running(running_t *a, TALLY_T x, TALLY_T y, int32_t place) { (void)place, put_anchored(a, x, y); }
 
 /* ---- partial results in memory: doubles, of wide chunks also the rests; keys; and of wide chunks which of the pairs
- * may lack something ---- */
+ * may lack something, and the largest product ---- */
 
 enum {
     doubles_words = TALLY_HAS_SUM ? 6 : 4,
@@ -25,7 +25,8 @@ enum {
     keys_words = TALLY_HAS_KEYS ? 2 : 0,
     partial_words = doubles_words + keys_words,
     lost_word = wide_doubles_words + keys_words,
-    wide_words = lost_word + 2, /* an even number */
+    largest_word, /* of other chunks, which are not wide: in_chunk_word */
+    wide_words,   /* an even number */
     lost_of_products = 1,
     lost_of_sum = 2
 };
@@ -45,8 +46,10 @@ TALLY_FN void put_wide(uint32_t *to, const column_t *a) {
     TALLY_IF_SUM(lost |= a->sum.lost != 0 ? lost_of_sum : 0;)
     TALLY_IF_KEYS(to[wide_doubles_words] = (uint32_t)a->low; to[wide_doubles_words + 1] = (uint32_t)a->high;)
     to[lost_word] = lost;
+    TALLY_IF_LARGEST(to[largest_word] = a->largest;)
 }
-TALLY_FN column_t take_stored(const uint32_t *from, int32_t is_wide) {
+/* largest: bounds the products of a chunk that is not wide. */
+TALLY_FN column_t take_stored(const uint32_t *from, int32_t is_wide, uint32_t largest) {
     const double *const doubles = (const double *)(const void *)from;
     const uint32_t lost = is_wide ? from[lost_word] : 0;
     anchored_t stored;
@@ -58,6 +61,8 @@ TALLY_FN column_t take_stored(const uint32_t *from, int32_t is_wide) {
 #endif
     column_t column = column_of_anchored(&stored, 0);
     column.products.lost |= lost & lost_of_products;
+    TALLY_IF_LARGEST(column.largest = is_wide ? from[largest_word] : largest;)
+    (void)largest;
 #if TALLY_HAS_SUM
     if (is_wide) column.sum.rest = doubles[3];
     column.sum.lost = lost & lost_of_sum;

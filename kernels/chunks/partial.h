@@ -30,7 +30,9 @@ TALLY_FN void join_compared(partial_t *a, TALLY_COMPARED b, int32_t at) {
     a->at = takes ? at : a->at;
 #endif
 }
-TALLY_FN void put_in_partial(partial_t *a, TALLY_T x, int32_t place) { join_compared(a, compared_of(x), place); }
+TALLY_FN void put_in_partial(partial_t *a, TALLY_T x, TALLY_T y, int32_t place) {
+    (void)y, join_compared(a, compared_of(x), place);
+}
 /* b lies behind a; its places count from `by` on. */
 TALLY_FN void join_partials(partial_t *a, partial_t b, int32_t by) { join_compared(a, b.best, b.at + by); }
 /* Of n values, the first one at place `first`. */
@@ -78,9 +80,9 @@ TALLY_FN partial_t take_partial(const uint32_t *from) {
 #else
 typedef column_t partial_t;
 TALLY_FN partial_t no_partial(int32_t place) { return (void)place, identity(); }
-TALLY_FN void put_in_partial(partial_t *a, TALLY_T x, int32_t place) {
+TALLY_FN void put_in_partial(partial_t *a, TALLY_T x, TALLY_T y, int32_t place) {
     (void)place;
-    *a = combine(*a, lift(item_of(x), item_of(x)));
+    *a = combine(*a, lift(item_of(x), item_of(y)));
 }
 TALLY_FN void join_partials(partial_t *a, partial_t b, int32_t by) { (void)by, *a = combine(*a, b); }
 TALLY_FN node_t node_of_partial(partial_t a, int32_t n, int32_t first) { return (void)first, to_node(a, n); }
@@ -106,18 +108,19 @@ TALLY_FN partial_t take_partial(const uint32_t *from) {
 #if !TALLY_MEASURES /* what a thread has of a segment while it folds a chunk */
 typedef partial_t running_t;
 TALLY_FN running_t no_running(double anchor, int32_t place) { return (void)anchor, no_partial(place); }
-TALLY_FN void put_in_running(running_t *a, TALLY_T x, int32_t place) { put_in_partial(a, x, place); }
+TALLY_FN void put_in_running(running_t *a, TALLY_T x, TALLY_T y, int32_t place) { put_in_partial(a, x, y, place); }
 TALLY_FN void put_running(uint32_t *to, const running_t *a, double anchor) { (void)anchor, put_partial(to, *a); }
 #endif
 
 /* What takes the place of a chunk's values, in words. */
 enum {
-    heads_word = chunk_bytes / 4 - 1,            /* the chunk's head flags; */
-    way_word = heads_word - TALLY_MEASURES,      /* of measured chunks, where else partial results are; */
-    last_partial = way_word / partial_words - 1, /* that of its end, and those before it */
-    /* For partial results that have no room there. Where a multiprocessor holds three blocks, shared memory has no
-     * more. */
-    pool_words = sizeof(node_t) > 40 ? 4096 : 2
+    heads_word = chunk_bytes / 4 - 1,       /* the chunk's head flags; */
+    way_word = heads_word - TALLY_MEASURES, /* of measured chunks, where else partial results are; */
+    bound_word = way_word - (TALLY_MEASURES && TALLY_KERNEL_INPUTS == 2), /* and what bounds their products; */
+    last_partial = bound_word / partial_words - 1,                        /* that of its end, and those before it */
+    /* For partial results that have no room there. Where a multiprocessor holds three blocks (production/segments.h),
+     * shared memory has no more. */
+    pool_words = sizeof(node_t) > (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 4096 : 2
 };
 /* For which segments chunks pay, and who combines them. Measured. */
 enum {

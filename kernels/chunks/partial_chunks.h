@@ -13,6 +13,7 @@
 typedef struct partials_t {
     in_partials_t *in;
     char *values;
+    int64_t apart;    /* bytes from values to those of the second input, which lie alike; 0: there is none */
     int32_t before;   /* the place of the first value */
     int32_t count;    /* of chunks */
     int32_t has_kept; /* some chunk has more heads than there is room for, and keeps its values */
@@ -23,8 +24,12 @@ TALLY_FN uint32_t *words_of_chunk(const partials_t *partials, int32_t chunk) {
 
 /* ---- folding ---- */
 
+TALLY_FN const uint32_t *words_beside(const partials_t *partials, const uint32_t *words) {
+    return (const uint32_t *)(const void *)((const char *)words + partials->apart);
+}
 /* Folds values: a partial result for each head, from `to` on, and one for the chunk's end, at `last`. */
-TALLY_FN void fold_values(const chunk_words_t *all, uint32_t heads, double anchor, uint32_t *to, uint32_t *last) {
+TALLY_FN void fold_values(const chunk_words_t *all, const chunk_words_t *beside, uint32_t heads, double anchor,
+                          uint32_t *to, uint32_t *last) {
     running_t running = no_running(anchor, 0);
     TALLY_UNROLL
     for (int32_t v = 0; v < chunk_values; v++) {
@@ -33,26 +38,26 @@ TALLY_FN void fold_values(const chunk_words_t *all, uint32_t heads, double ancho
             to += partial_words;
             running = no_running(anchor, v);
         }
-        put_in_running(&running, value_of_chunk(all, v), v);
+        put_in_running(&running, value_of_chunk(all, v), value_of_chunk(beside, v), v);
     }
     put_running(last, &running, anchor);
 }
 #if TALLY_MEASURES
 /* The same of values that are far apart. They stay where they are until all are folded. */
-TALLY_FN void fold_wide(uint32_t *words, uint32_t heads, uint32_t *to) {
+TALLY_FN void fold_wide(uint32_t *words, const uint32_t *others, uint32_t heads, uint32_t *to) {
     column_t running = identity();
     TALLY_ROLLED
     for (int32_t q = 0; q < chunk_values / TALLY_PART; q++) {
-        const tally_quad quad = tally_take16((const char *)words + 16 * q);
+        const tally_quad quad = tally_take16((const char *)words + 16 * q),
+                         beside = tally_take16((const char *)others + 16 * q);
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++) {
-            const item_t item = item_of(value_of_part(&quad, v));
             if ((heads >> (q * TALLY_PART + v) & 1) != 0) {
                 put_wide(to, &running);
                 to += wide_words;
                 running = identity();
             }
-            running = combine(running, lift(item, item));
+            running = combine(running, lift(item_of(value_of_part(&quad, v)), item_of(value_of_part(&beside, v))));
         }
     }
     put_wide(words, &running);
@@ -64,21 +69,26 @@ TALLY_FN int32_t take_room(in_partials_t *in, int32_t words) {
     return first + words <= pool_words ? first : has_no_room;
 }
 /* Folds a chunk. False: it has more heads than there is room for. */
-TALLY_FN int32_t fold_chunk(in_partials_t *in, uint32_t *words, uint32_t heads) {
-    const chunk_words_t all = read_chunk(words);
+TALLY_FN int32_t fold_chunk(const partials_t *partials, uint32_t *words, uint32_t heads) {
+    in_partials_t *const in = partials->in;
+    const uint32_t *const others = words_beside(partials, words);
+    const chunk_words_t all = read_chunk(words), beside = TALLY_KERNEL_INPUTS == 2 ? read_chunk(others) : all;
     const int32_t count = __builtin_popcount(heads);
     measured_t measured = nothing_measured();
     double anchor;
     TALLY_UNROLL
-    for (int32_t v = 0; v < chunk_values; v++) put_in_measured(&measured, value_of_chunk(&all, v));
+    for (int32_t v = 0; v < chunk_values; v++)
+        put_in_measured(&measured, value_of_chunk(&all, v), value_of_chunk(&beside, v));
     const int32_t is_narrow = has_anchor(&measured, log_folded, &anchor),
                   is_in_place = is_narrow && count <= last_partial,
                   room = take_room(in, is_in_place ? 0 : count * (is_narrow ? partial_words : wide_words));
     if (room == has_no_room) return 0;
     if (is_narrow)
-        fold_values(&all, heads, anchor, is_in_place ? words : in->pool + room, words + last_partial * partial_words);
+        fold_values(&all, &beside, heads, anchor, is_in_place ? words : in->pool + room,
+                    words + last_partial * partial_words);
     else
-        fold_wide(words, heads, in->pool + room);
+        fold_wide(words, others, heads, in->pool + room);
+    if (TALLY_KERNEL_INPUTS == 2) words[bound_word] = tally_high_word(anchor);
     words[heads_word] = heads;
     words[way_word] = (uint32_t)(2 * room) | (is_narrow ? 0 : is_wide);
     return 1;
@@ -87,18 +97,19 @@ TALLY_FN int32_t fold_chunk(in_partials_t *in, uint32_t *words, uint32_t heads) 
  * end. */
 TALLY_FN partial_t take_from_chunk(const partials_t *partials, const uint32_t *words, int32_t left, int32_t is_end) {
     const uint32_t way = words[way_word], its_wide = way & is_wide;
-    if (is_end) return take_stored(words + (its_wide ? 0 : last_partial * partial_words), (int32_t)its_wide);
-    return take_stored((way != 0 ? partials->in->pool + way / 2 : words) +
-                           left * (its_wide ? wide_words : partial_words),
-                       (int32_t)its_wide);
+    const uint32_t *from = way != 0 ? partials->in->pool + way / 2 : words;
+    from += left * (its_wide ? wide_words : partial_words);
+    if (is_end) from = words + (its_wide ? 0 : last_partial * partial_words);
+    return take_stored(from, (int32_t)its_wide, words[bound_word]);
 }
 #else
-TALLY_FN int32_t fold_chunk(in_partials_t *in, uint32_t *words, uint32_t heads) {
+TALLY_FN int32_t fold_chunk(const partials_t *partials, uint32_t *words, uint32_t heads) {
     if (__builtin_popcount(heads) > last_partial) return 0;
-    const chunk_words_t all = read_chunk(words);
+    const chunk_words_t all = read_chunk(words),
+                        beside = TALLY_KERNEL_INPUTS == 2 ? read_chunk(words_beside(partials, words)) : all;
     words[heads_word] = heads;
-    fold_values(&all, heads, 0, words, words + last_partial * partial_words);
-    return (void)in, 1;
+    fold_values(&all, &beside, heads, 0, words, words + last_partial * partial_words);
+    return 1;
 }
 TALLY_FN partial_t take_from_chunk(const partials_t *partials, const uint32_t *words, int32_t left, int32_t is_end) {
     return (void)partials, take_partial(words + (is_end ? (int32_t)last_partial : left) * partial_words);
@@ -109,7 +120,7 @@ TALLY_FN int32_t fold_chunks(const partials_t *partials) {
     int32_t keeps = 0;
     TALLY_ROLLED
     for (int32_t chunk = tally_thread(); chunk < partials->count; chunk += TALLY_CONSUMERS) {
-        if (fold_chunk(partials->in, words_of_chunk(partials, chunk), partials->in->heads[chunk]))
+        if (fold_chunk(partials, words_of_chunk(partials, chunk), partials->in->heads[chunk]))
             partials->in->heads[chunk] = 0;
         else
             keeps = 1;
@@ -131,10 +142,12 @@ TALLY_FN void clear_kept(const partials_t *partials) {
 TALLY_FN partial_t partial_within(const partials_t *partials, int32_t chunk, int32_t from, int32_t to) {
     const uint32_t *const words = words_of_chunk(partials, chunk);
     if (partials->has_kept && partials->in->heads[chunk] != 0) {
-        const TALLY_T *const x = (const TALLY_T *)(const void *)words;
+        const TALLY_T *const x = (const TALLY_T *)(const void *)words, *const y =
+                                                                           (const TALLY_T *)(const void *)words_beside(
+                                                                               partials, words);
         partial_t partial = no_partial(from);
         TALLY_ROLLED
-        for (int32_t v = from; v < to; v++) put_in_partial(&partial, x[v], v);
+        for (int32_t v = from; v < to; v++) put_in_partial(&partial, x[v], y[v], v);
         return partial;
     }
     const int32_t is_end = to == chunk_values,

@@ -18,8 +18,8 @@ TALLY_FN void begin_partials(all_shared_t *all) {
 TALLY_FN int32_t is_for_partials(const tile_t *tile) {
     const int32_t of_others = TALLY_MEASURES ? tile->opening->run_n[0] + tile->opening->run_n[1] : 0;
     const int32_t are_many = TALLY_ALL_IN_PARTIALS ? tile->own >= least_segments : !are_few(tile);
-    return (TALLY_MEASURES || last_partial >= least_heads) && are_many &&
-           tile->values - of_others > least_for_partials * tile->own &&
+    return (TALLY_MEASURES || (int32_t)last_partial >= (int32_t)least_heads) && are_many &&
+           lie_alike(tile->x, tile->y) && tile->values - of_others > least_for_partials * tile->own &&
            (TALLY_BYTES > 1 || tile->values < most_for_partials * tile->own);
 }
 
@@ -161,6 +161,7 @@ TALLY_FN int32_t take_partials(const tally_segments_work *work, const tile_t *ti
     partials.count = chunk_of(partials.before + tile->values - 1) + 1;
     partials.values = (char *)(uint64_t)(tile->x - partials.before);
     partials.in = in;
+    partials.apart = (int64_t)((uint64_t)tile->y - (uint64_t)tile->x);
     mark_heads(tile, &partials);
 #if TALLY_MEASURES
     if (tally_thread() == 0) in->pooled = 2; /* 0 is the place of values; all are done with the pool's last tile */

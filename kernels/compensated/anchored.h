@@ -1,4 +1,4 @@
-/* Exact sums of squares of f32, and what is beside them, of values that are not too far apart; and of any products of
+/* Exact sums of products of f32, and what is beside them, of values that are not too far apart; and of any products of
  * f16. A sum is one double. A product has two parts, which add up without rounding: a multiple of the last bit of an
  * anchor, and what that leaves (an anchored level: docs/exact.md). For f32 the anchor follows from how large the values
  * are, so they are read twice. */
@@ -13,35 +13,60 @@
 /* Of finite values: bits of the largest size, plus above_sizes; and of the smallest but 0, less one. The bits of
  * infinities and NaNs are negative, then. */
 enum { above_sizes = 0x00800000 };
-typedef struct measured_t {
+typedef struct sizes_t {
     int32_t most;
     uint32_t least;
+} sizes_t;
+/* Of each input. */
+typedef struct measured_t {
+    sizes_t of[TALLY_KERNEL_INPUTS];
 } measured_t;
 TALLY_FN measured_t nothing_measured(void) {
-    const measured_t none = {above_sizes, UINT32_MAX};
-    return none;
+    const sizes_t none = {above_sizes, UINT32_MAX};
+    measured_t a;
+    TALLY_UNROLL
+    for (int32_t i = 0; i < TALLY_KERNEL_INPUTS; i++) a.of[i] = none;
+    return a;
 }
-TALLY_FN void join_measured(measured_t *a, measured_t b) {
+TALLY_FN void join_sizes(sizes_t *a, sizes_t b) {
     a->most = b.most > a->most ? b.most : a->most;
     a->least = b.least < a->least ? b.least : a->least;
 }
-TALLY_FN void put_in_measured(measured_t *a, TALLY_T x) {
+TALLY_FN void put_in_sizes(sizes_t *a, TALLY_T x) {
     const range_t its = range_of_value(value_of(x));
-    const measured_t size = {(int32_t)(its.most + above_sizes), its.least};
-    join_measured(a, size);
+    const sizes_t size = {(int32_t)(its.most + above_sizes), its.least};
+    join_sizes(a, size);
+}
+/* y is x where there is one input. */
+TALLY_FN void put_in_measured(measured_t *a, TALLY_T x, TALLY_T y) {
+    put_in_sizes(&a->of[0], x);
+    if (TALLY_KERNEL_INPUTS == 2) put_in_sizes(&a->of[TALLY_KERNEL_INPUTS - 1], y);
 }
 /* What the lane at `mask` from this one has, too. */
 TALLY_FN void meet_measured(measured_t *a, int32_t mask) {
-    const measured_t b = {(int32_t)tally_shuffle_xor((uint32_t)a->most, mask), tally_shuffle_xor(a->least, mask)};
-    join_measured(a, b);
+    TALLY_UNROLL
+    for (int32_t i = 0; i < TALLY_KERNEL_INPUTS; i++) {
+        const sizes_t b = {(int32_t)tally_shuffle_xor((uint32_t)a->of[i].most, mask),
+                           tally_shuffle_xor(a->of[i].least, mask)};
+        join_sizes(&a->of[i], b);
+    }
 }
-/* The anchor for sums of the squares of 2^log2_n values, if there is one. Squares are below 2^(2 high), so that their
- * sums are below the anchor. What they leave is half of its last bit each, at most, which is 2^(log2_n - 52) of the
- * largest square, and a multiple of the last bit of the smallest square. Sums of the values have fewer bits. */
+/* The anchor for sums of the products of 2^log2_n values, if there is one. Products are below 2^high, so that their
+ * sums are below the anchor, and those of both signs are below half of it. What they leave is half of its last bit
+ * each, at most, which is 2^(has_signs + log2_n - 52) of the largest product, and a multiple of the last bit of the
+ * smallest. Sums of the values have fewer bits. */
 TALLY_FN int32_t has_anchor(const measured_t *measured, int32_t log2_n, double *anchor) {
-    const range_t range = {(uint32_t)measured->most - above_sizes, measured->least};
-    *anchor = tally_power_of_two(2 * high_of_range(range) + log2_n);
-    return 2 * (width_of(range) + log2_n) <= 53 + 52 + 1;
+    enum { has_signs = TALLY_KERNEL_INPUTS == 2 };
+    int32_t high = 0, width = 0;
+    TALLY_UNROLL
+    for (int32_t i = 0; i < 2; i++) {
+        const sizes_t *const of = &measured->of[i % TALLY_KERNEL_INPUTS];
+        const range_t range = {(uint32_t)of->most - above_sizes, of->least};
+        high += high_of_range(range);
+        width += width_of(range);
+    }
+    *anchor = tally_power_of_two(high + log2_n + has_signs);
+    return width + 2 * log2_n + has_signs <= 53 + 52 + 1;
 }
 #endif
 
@@ -100,7 +125,7 @@ TALLY_FN column_t column_of_anchored(const anchored_t *a, double anchor) {
     column.products = tally_compensated_of(tally_is_finite(level) ? squares.high : level);
     column.products.rest = squares.low;
     column.products.lost = !are_products_told && squares.low != 0;
-    TALLY_IF_LARGEST(if (TALLY_IS_SPLIT) column.largest = tally_high_word(0x1p32);)
+    TALLY_IF_LARGEST(column.largest = tally_high_word(TALLY_IS_SPLIT ? 0x1p32 : anchor);) /* of products, or more */
     TALLY_IF_KEYS(column.low = a->low; column.high = a->high;)
     return column;
 }

@@ -39,7 +39,8 @@
  *                                      the constant `nan` is not 0, and otherwise the other one.
  *                                      A NaN has bits of its own, not those of a or b
  *   tally_min_less_one(v, least)       the lesser of v - 1, which wraps around, and `least`
- *   tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum)   adds to sum the bytes of v where `ones` has 1
+ *   tally_add_bytes(v, times, sum)  tally_add_signed_bytes(v, times, sum)   adds to sum the products of the bytes of
+ *                                      both words
  *   tally_reverse(n, bits)             n < 2^bits with its bits in reverse order; bits is at most 31
  *   tally_max_halves(v, most)  tally_min_halves_less_one(v, least)   of both 16-bit halves
  *
@@ -201,9 +202,9 @@ TALLY_FN float tally_greater(float a, float b, const int32_t nan) {
 }
 #endif
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return __viaddmin_u32(v, 0xffffffffu, least); }
-TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t ones, uint32_t sum) { return __dp4a(v, ones, sum); }
-TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t ones, int32_t sum) {
-    return __dp4a((int32_t)v, (int32_t)ones, sum);
+TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t times, uint32_t sum) { return __dp4a(v, times, sum); }
+TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t times, int32_t sum) {
+    return __dp4a((int32_t)v, (int32_t)times, sum);
 }
 TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) { return __vmaxu2(v, most); }
 TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) {

@@ -37,9 +37,9 @@ enum {
 #define TALLY_TILE_MOST(inputs) (TALLY_BOUNDARY_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
 #define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values lie as far behind one as in memory */
 #define TALLY_CHUNK_BYTES 112 /* bytes of values that a thread folds at once, at most (chunks/chunk_places.h) */
-#define TALLY_TILE_BUFFER(inputs)                                                               \
-    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_CHUNK_BYTES + \
-      (TALLY_LINE_BYTES - 16) + TALLY_LINE_BYTES - 1) /                                         \
+#define TALLY_TILE_BUFFER(inputs)                                                                        \
+    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + (inputs)*TALLY_CHUNK_BYTES + \
+      (TALLY_LINE_BYTES - 16) + TALLY_LINE_BYTES - 1) /                                                  \
      TALLY_LINE_BYTES * TALLY_LINE_BYTES)
 enum {
     TALLY_MOST_BUFFERS = 2,

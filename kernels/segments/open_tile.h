@@ -71,7 +71,7 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
     o->x.buffer = o->y.buffer = (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16);
     if (TALLY_KERNEL_INPUTS == 2) {
         o->y.memory = work->y;
-        o->y.buffer += (x.bytes + 31) / 16 * 16;
+        o->y.buffer += (x.bytes + 31) / 16 * 16 + TALLY_CHUNK_BYTES;
     }
     o->ends = partition->segment_ids != 0 ? segment_ids : offsets;
     o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_CHUNK_BYTES;

@@ -231,7 +231,7 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
 #if TALLY_COLUMN_MOST > 0
     const int32_t is_mine = lane < count, i = is_mine ? listed[lane] : 0;
     const span_t own = span_of(tile, i, is_mine);
-    if (sizeof(column_t) <= TALLY_COLUMN_MOST && threads_pay(count, own.n)) {
+    if (sizeof(column_t) <= TALLY_COLUMN_MOST && lie_alike(tile->x, tile->y) && threads_pay(count, own.n)) {
         const TALLY_T *const x = tile->x + own.at, *const y = tile->y + own.at;
         const node_t node = TALLY_BYTES > 4 && TALLY_COLUMNS_ARE_LARGE
                                 ? called_columns(tally_address_of(x), tally_address_of(y), own.n)

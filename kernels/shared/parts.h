@@ -41,12 +41,14 @@ TALLY_FN folded_t nothing_folded(int32_t n) {
 #if TALLY_ADDS_BYTES
 /* A byte for each of the lowest 4 bits: 1 if it is set. */
 TALLY_FN uint32_t bytes_of_bits(uint32_t bits) { return (bits & 15) * 0x00204081 & 0x01010101; }
-TALLY_FN void put_bytes(folded_t *to, const tally_quad *quad, uint32_t which, const int32_t some) {
+TALLY_FN void put_bytes(folded_t *to, const tally_quad *quad, const tally_quad *beside, uint32_t which,
+                        const int32_t some) {
     TALLY_UNROLL
     for (int32_t w = 0; w < 4; w++) {
-        const uint32_t ones = some ? bytes_of_bits(which >> 4 * w) : 0x01010101;
-        to->column.sum = TALLY_SIGNED ? tally_add_signed_bytes(quad->w[w], ones, to->column.sum)
-                                      : (int32_t)tally_add_bytes(quad->w[w], ones, (uint32_t)to->column.sum);
+        uint32_t times = some ? bytes_of_bits(which >> 4 * w) : 0x01010101;
+        if (TALLY_KERNEL_INPUTS == 2) times = beside->w[w] & times * 0xff;
+        to->column.sum = TALLY_SIGNED ? tally_add_signed_bytes(quad->w[w], times, to->column.sum)
+                                      : (int32_t)tally_add_bytes(quad->w[w], times, (uint32_t)to->column.sum);
     }
 }
 #endif
@@ -60,7 +62,7 @@ TALLY_FN void put_value(folded_t *to, TALLY_T x, TALLY_T y, const int32_t look) 
 #endif
 #if TALLY_MEASURES
     if (look == look_sizes) {
-        put_in_measured(&to->measured, x);
+        put_in_measured(&to->measured, x, y);
         return;
     }
 #endif
@@ -75,23 +77,22 @@ TALLY_FN void put_value(folded_t *to, TALLY_T x, TALLY_T y, const int32_t look) 
     if (TALLY_MAY_SKIP) to->present += is_present(x) && is_present(y);
 }
 
-/* What is reduced: x from a multiple of 16 bytes on, and y beside it. `look` is a constant. */
+/* What is reduced: both inputs from multiples of 16 bytes on. `look` is a constant. */
 typedef struct parts_t {
-    const char *x;
-    const TALLY_T *y;
+    const char *x, *y;
     int32_t look;
 } parts_t;
 /* Combines those values of part i whose bits are set. some: a constant, 0 if all bits are set. */
 TALLY_FN void put_part(folded_t *to, const parts_t *parts, int32_t i, uint32_t which, const int32_t some) {
-    const tally_quad quad = tally_take16(parts->x + 16 * i);
+    const tally_quad quad = tally_take16(parts->x + 16 * i),
+                     beside = TALLY_KERNEL_INPUTS == 1 ? quad : tally_take16(parts->y + 16 * i);
 #if TALLY_ADDS_BYTES
-    put_bytes(to, &quad, which, some);
+    put_bytes(to, &quad, &beside, which, some);
 #else
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
         if (some && !(which >> v & 1)) continue;
-        const TALLY_T x = value_of_part(&quad, v);
-        put_value(to, x, TALLY_KERNEL_INPUTS == 1 ? x : parts->y[i * TALLY_PART + v], parts->look);
+        put_value(to, value_of_part(&quad, v), value_of_part(&beside, v), parts->look);
     }
 #endif
 }
@@ -143,6 +144,12 @@ TALLY_FN void fold_by_values(folded_t *folded, const TALLY_T *x, const TALLY_T *
 TALLY_FN int32_t pays_by_values(int32_t before, int32_t n) {
     return TALLY_IS_COMPENSATED && TALLY_BYTES >= 4 && tally_any((before | (before + n) % TALLY_PART) != 0);
 }
+/* Folds a lane's share of n values of inputs that do not lie alike. */
+TALLY_FN void fold_unlike(folded_t *folded, const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t lanes,
+                          const int32_t look) {
+    TALLY_ROLLED
+    for (int32_t i = tally_lane() & (lanes - 1); i < n; i += lanes) put_value(folded, x[i], y[i], look);
+}
 /* Combines what `lanes` lanes have. Each of them gets the result. */
 TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
     TALLY_ROLLED
@@ -172,15 +179,16 @@ TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
 TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t lanes,
                          const int32_t look) {
     const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES);
-    const parts_t parts = {(const char *)(x - before), y - before, look};
-    if (lanes == 1 && pays_by_values(before, n))
+    const parts_t parts = {(const char *)(x - before), (const char *)(y - before), look};
+    if (!lie_alike(x, y))
+        fold_unlike(folded, x, y, n, lanes, look);
+    else if (lanes == 1 && pays_by_values(before, n))
         fold_by_values(folded, x, y, n, look);
     else if (lanes == 1)
         fold_alone(folded, &parts, before, n);
-    else {
+    else
         fold_share(folded, &parts, before, n, lanes);
-        meet_lanes(folded, lanes, look);
-    }
+    meet_lanes(folded, lanes, look);
 }
 
 /* The node of n values from place `at` of x and y on, by `lanes` lanes, or by one if they are few. Each of them gets

@@ -7,9 +7,10 @@
  *
  * which are undone here. Gives thread_columns. small_columns and row_parts are those of shared/leaves.h.
  *
- * Values have columns by where they lie, not by their places in the segment. The result is the same: all columns are
- * moved on together, so their halves stay halves. Each lane takes the parts of a row in an order of its own, so that
- * lanes whose segments have equal lengths do not all ask for the same banks at once. */
+ * Both inputs lie alike (shared/values.h). Values have columns by where they lie, not by their places in the segment.
+ * The result is the same: all columns are moved on together, so their halves stay halves. Each lane takes the parts of
+ * a row in an order of its own, so that lanes whose segments have equal lengths do not all ask for the same banks at
+ * once. */
 #include "order/across.h"
 #include "order/fold.h"
 #include "shared/values.h"
@@ -23,14 +24,14 @@
 TALLY_FN void TALLY_NAME(put_in_columns)(TALLY_RECORD *columns, const int32_t k, const TALLY_T *part, const TALLY_T *y,
                                          int32_t from, int32_t to, const aims_t *aims) {
     const tally_quad quad = tally_take16((const char *)part);
+    const tally_quad beside = TALLY_KERNEL_INPUTS == 1 ? quad : tally_take16((const char *)y);
     (void)y;
-    (void)aims;
+    (void)aims, (void)beside;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
         TALLY_RECORD *const column = &columns[(k * TALLY_PART + v) % small_columns];
-        const TALLY_T x = value_of_part(&quad, v);
         if (v >= from && v < to)
-            *column = TALLY_COMBINE(*column, TALLY_LIFT(x, TALLY_KERNEL_INPUTS == 2 ? y[v] : x, 0, 0));
+            *column = TALLY_COMBINE(*column, TALLY_LIFT(value_of_part(&quad, v), value_of_part(&beside, v), 0, 0));
     }
 }
 /* Few registers, and read once: all rows at once. */

@@ -77,12 +77,12 @@ TALLY_FN float tally_greater(float a, float b, int32_t nan) {
 }
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return v - 1 < least ? v - 1 : least; }
 
-TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t ones, uint32_t sum) {
-    for (int32_t bit = 0; bit < 32; bit += 8) sum += (v >> bit & 255) * (ones >> bit & 255);
+TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t times, uint32_t sum) {
+    for (int32_t bit = 0; bit < 32; bit += 8) sum += (v >> bit & 255) * (times >> bit & 255);
     return sum;
 }
-TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t ones, int32_t sum) {
-    for (int32_t bit = 0; bit < 32; bit += 8) sum += (int8_t)(v >> bit) * (int8_t)(ones >> bit);
+TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t times, int32_t sum) {
+    for (int32_t bit = 0; bit < 32; bit += 8) sum += (int8_t)(v >> bit) * (int8_t)(times >> bit);
     return sum;
 }
 TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) {

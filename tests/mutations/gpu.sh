@@ -95,8 +95,11 @@ mutation lanes-anchored kernels/compensated/anchored.h \
     '#define TALLY_SPLIT_ANCHOR 0x1p45' \
     '#define TALLY_SPLIT_ANCHOR 0x1p60'
 mutation measured-width kernels/compensated/anchored.h \
-    'return 2 * (width_of(range) + log2_n) <= 53 + 52 + 1;' \
-    'return 2 * (width_of(range) + log2_n) <= 53 + 52 + 12;'
+    'return width + 2 * log2_n + has_signs <= 53 + 52 + 1;' \
+    'return width + 2 * log2_n + has_signs <= 53 + 52 + 12;'
+mutation measured-signs kernels/compensated/anchored.h 'has_signs = TALLY_KERNEL_INPUTS == 2' 'has_signs = 0'
+mutation measured-second kernels/compensated/anchored.h \
+    'if (TALLY_KERNEL_INPUTS == 2) put_in_sizes(' 'if (0) put_in_sizes('
 file=kernels/production/exact_lanes.h
 mutation lanes-turn $file 'if (is_there && sub == turn && !' 'if (is_there && sub <= turn && !'
 mutation lanes-left $file 'if (tally_any(mine >= 0)) put_rows_again' 'if (0) put_rows_again'
@@ -183,6 +186,12 @@ mutation partials-wide-end $file 'its_wide ? 0 : last_partial' '0 * its_wide + l
 file=kernels/compensated/anchored.h
 mutation anchored-minus-zero $file 'TALLY_KERNEL_INPUTS == 2 ? -0.0 : 0;' '0;'
 mutation measured-infinity $file 'tally_is_finite(level) ? squares.high : level' 'squares.high'
+mutation inputs-alike kernels/shared/values.h \
+    '((uint64_t)x ^ (uint64_t)y) % 16 == 0' '((uint64_t)x ^ (uint64_t)y) % 1 == 0'
+mutation unlike-lanes kernels/shared/parts.h \
+    'for (int32_t i = tally_lane() & (lanes - 1); i < n; i += lanes) put_value' \
+    'for (int32_t i = tally_lane() & (lanes - 1); i < n; i += 32) put_value'
+mutation bytes-beside kernels/shared/parts.h 'times = beside->w[w] & times * 0xff' 'times = beside->w[w]'
 mutation partials-same-nan kernels/chunks/partial.h 'a.best = better_of(a.best, a.best);' ';'
 mutation partials-ties kernels/chunks/partial.h 'const int32_t takes = is_better(b, a->best);' \
     'const int32_t takes = !is_better(a->best, b);'
