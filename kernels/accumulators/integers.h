@@ -65,7 +65,7 @@ TALLY_FN tally_product tally_multiply(uint64_t x, uint64_t y) {
     uint64_t x0 = x & 0xffffffff, x1 = x >> 32, y0 = y & 0xffffffff, y1 = y >> 32;
     uint64_t left = x1 * y0 + (x0 * y0 >> 32), right = x0 * y1 + (left & 0xffffffff);
     tally_product a;
-    a.low = x * y;
+    a.low = right << 32 | (x0 * y0 & 0xffffffff);
     a.high = x1 * y1 + (left >> 32) + (right >> 32);
     return a;
 }
