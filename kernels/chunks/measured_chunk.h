@@ -41,7 +41,7 @@ TALLY_FN void put_wide(uint32_t *to, const column_t *a) {
     double *const doubles = (double *)(void *)to;
     uint32_t lost = a->products.lost != 0 ? lost_of_products : 0;
     doubles[0] = a->products.sum;
-    doubles[1] = a->products.rest;
+    doubles[1] = a->products.rest != 0 || a->products.sum != 0 ? a->products.rest : a->products.sum; /* -0 stays -0 */
     TALLY_IF_SUM(doubles[2] = a->sum.sum; doubles[3] = a->sum.rest;)
     TALLY_IF_SUM(lost |= a->sum.lost != 0 ? lost_of_sum : 0;)
     TALLY_IF_KEYS(to[wide_doubles_words] = (uint32_t)a->low; to[wide_doubles_words + 1] = (uint32_t)a->high;)
