@@ -213,9 +213,13 @@
  * (chunks/partials.h). For exact sums of squares of f32 a chunk's range tells how they are added up
  * (chunks/measured_chunk.h). */
 #define TALLY_MEASURES (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && TALLY_BYTES == 4 && !TALLY_MAY_SKIP)
-#define TALLY_IN_PARTIALS                                                             \
-    (TALLY_MEASURES || (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
-                        !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1))))
+/* So it does for products of 2-byte floats of two inputs (chunks/narrow_chunk.h). Sums of one input lost. Measured. */
+#define TALLY_HAS_NARROW_CHUNKS \
+    (TALLY_IS_COMPENSATED && TALLY_BYTES == 2 && TALLY_KERNEL_INPUTS == 2 && !TALLY_MAY_SKIP)
+#define TALLY_MEASURES_CHUNKS (TALLY_MEASURES || TALLY_HAS_NARROW_CHUNKS)
+#define TALLY_IN_PARTIALS                                                                    \
+    (TALLY_MEASURES_CHUNKS || (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
+                               !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1))))
 /* A value costs so much that parts of segments that cross a tile's boundaries, and few segments, go by chunks, too. */
 #define TALLY_ALL_IN_PARTIALS (TALLY_MEASURES && TALLY_HAS_SUM)
 /* Long segments go leaf by leaf: columns may not hold what a tile has. */

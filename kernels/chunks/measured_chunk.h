@@ -11,6 +11,18 @@
 enum { log_folded = 5 /* log2 of the values that a chunk has, or a little more */ };
 typedef char chunk_is_counted[(int32_t)chunk_values <= 1 << log_folded ? 1 : -1];
 
+/* Whether there is an anchor for a chunk, and *bound: no product is larger, as columns have it. */
+TALLY_FN int32_t is_narrow_chunk(const chunk_words_t *all, const chunk_words_t *beside, double *anchor,
+                                 uint32_t *bound) {
+    measured_t measured = nothing_measured();
+    TALLY_UNROLL
+    for (int32_t v = 0; v < chunk_values; v++)
+        put_in_measured(&measured, value_of_chunk(all, v), value_of_chunk(beside, v));
+    const int32_t is_narrow = has_anchor(&measured, log_folded, anchor);
+    *bound = tally_high_word(*anchor);
+    return is_narrow;
+}
+
 /* What a thread has of a segment while it folds. */
 typedef anchored_t running_t;
 TALLY_FN running_t no_running(double anchor, int32_t place) { return (void)place, nothing_anchored(anchor); }

@@ -6,6 +6,7 @@
 #include "accumulators/operator.h"
 #include "chunks/chunk_places.h"
 #include "chunks/measured_chunk.h"
+#include "chunks/narrow_chunk.h"
 #include "shared/search.h"
 
 #if TALLY_IN_PARTIALS
@@ -86,7 +87,7 @@ TALLY_FN void put_in_partial(partial_t *a, TALLY_T x, TALLY_T y, int32_t place) 
 }
 TALLY_FN void join_partials(partial_t *a, partial_t b, int32_t by) { (void)by, *a = combine(*a, b); }
 TALLY_FN node_t node_of_partial(partial_t a, int32_t n, int32_t first) { return (void)first, to_node(a, n); }
-#if !TALLY_MEASURES
+#if !TALLY_MEASURES_CHUNKS
 enum { partial_words = (sizeof(column_t) + 3) / 4 };
 TALLY_FN void put_partial(uint32_t *to, partial_t a) {
     uint32_t w[partial_words];
@@ -105,7 +106,7 @@ TALLY_FN partial_t take_partial(const uint32_t *from) {
 #endif
 #endif
 
-#if !TALLY_MEASURES /* what a thread has of a segment while it folds a chunk */
+#if !TALLY_MEASURES_CHUNKS /* what a thread has of a segment while it folds a chunk */
 typedef partial_t running_t;
 TALLY_FN running_t no_running(double anchor, int32_t place) { return (void)anchor, no_partial(place); }
 TALLY_FN void put_in_running(running_t *a, TALLY_T x, TALLY_T y, int32_t place) { put_in_partial(a, x, y, place); }
@@ -114,10 +115,11 @@ TALLY_FN void put_running(uint32_t *to, const running_t *a, double anchor) { (vo
 
 /* What takes the place of a chunk's values, in words. */
 enum {
-    heads_word = chunk_bytes / 4 - 1,       /* the chunk's head flags; */
-    way_word = heads_word - TALLY_MEASURES, /* of measured chunks, where else partial results are; */
-    bound_word = way_word - (TALLY_MEASURES && TALLY_KERNEL_INPUTS == 2), /* and what bounds their products; */
-    last_partial = bound_word / partial_words - 1,                        /* that of its end, and those before it */
+    heads_word = chunk_bytes / 4 - 1,              /* the chunk's head flags; */
+    way_word = heads_word - TALLY_MEASURES_CHUNKS, /* of measured chunks, where else partial results are; */
+    has_bound = TALLY_MEASURES_CHUNKS && TALLY_NEEDS_LARGEST,
+    bound_word = way_word - has_bound,             /* and what no term of theirs is larger than; */
+    last_partial = bound_word / partial_words - 1, /* that of its end, and those before it */
     /* For partial results that have no room there. Where a multiprocessor holds three blocks (production/segments.h),
      * shared memory has no more. */
     pool_words = sizeof(node_t) > (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 4096 : 2
@@ -126,7 +128,7 @@ enum {
 enum {
     least_heads = 3, /* for which a chunk has room in the place of values */
     /* Values of a segment on average: from so many on, and to so many. */
-    least_for_partials = TALLY_HAS_SUM || TALLY_HAS_SQUARES || TALLY_MEASURES ? 10 : 4,
+    least_for_partials = TALLY_HAS_SUM || TALLY_HAS_SQUARES || TALLY_MEASURES_CHUNKS ? 10 : 4,
     most_for_partials = 200,
     least_segments = 4,                 /* where few of them go by chunks, too */
     most_by_thread = 20 * chunk_values, /* the longest segment that one thread combines; */
@@ -136,7 +138,7 @@ typedef struct in_partials_t {
     /* A bit for each place of each chunk: 0 before a tile, and where partial results have taken the place of values. */
     uint32_t heads[most_chunks];
     int32_t keeps[TALLY_CONSUMER_WARPS]; /* whether a warp met a chunk that keeps its values */
-#if TALLY_MEASURES
+#if TALLY_MEASURES_CHUNKS
     int32_t pooled; /* words of the pool that are in use: for partial results that have no room there */
     uint32_t pool[pool_words] __attribute__((aligned(8)));
 #endif

@@ -42,22 +42,29 @@ TALLY_FN void fold_values(const chunk_words_t *all, const chunk_words_t *beside,
     }
     put_running(last, &running, anchor);
 }
-#if TALLY_MEASURES
+#if TALLY_MEASURES_CHUNKS
+/* Four values of a chunk: 16 bytes, or 8. */
+TALLY_FN tally_quad four_of_chunk(const uint32_t *words, int32_t k) {
+    tally_quad four = {{0, 0, 0, 0}};
+    if (TALLY_BYTES == 4) return tally_take16((const char *)(words + 4 * k));
+    const uint64_t two = ((const uint64_t *)(const void *)words)[k];
+    __builtin_memcpy(&four, &two, sizeof two);
+    return four;
+}
 /* The same of values that are far apart. They stay where they are until all are folded. */
 TALLY_FN void fold_wide(uint32_t *words, const uint32_t *others, uint32_t heads, uint32_t *to) {
     column_t running = identity();
     TALLY_ROLLED
-    for (int32_t q = 0; q < chunk_values / TALLY_PART; q++) {
-        const tally_quad quad = tally_take16((const char *)words + 16 * q),
-                         beside = tally_take16((const char *)others + 16 * q);
+    for (int32_t k = 0; k < chunk_values / 4; k++) {
+        const tally_quad four = four_of_chunk(words, k), beside = four_of_chunk(others, k);
         TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++) {
-            if ((heads >> (q * TALLY_PART + v) & 1) != 0) {
+        for (int32_t v = 0; v < 4; v++) {
+            if ((heads >> (4 * k + v) & 1) != 0) {
                 put_wide(to, &running);
                 to += wide_words;
                 running = identity();
             }
-            running = combine(running, lift(item_of(value_of_part(&quad, v)), item_of(value_of_part(&beside, v))));
+            running = combine(running, lift(item_of(value_of_part(&four, v)), item_of(value_of_part(&beside, v))));
         }
     }
     put_wide(words, &running);
@@ -74,12 +81,9 @@ TALLY_FN int32_t fold_chunk(const partials_t *partials, uint32_t *words, uint32_
     const uint32_t *const others = words_beside(partials, words);
     const chunk_words_t all = read_chunk(words), beside = TALLY_KERNEL_INPUTS == 2 ? read_chunk(others) : all;
     const int32_t count = __builtin_popcount(heads);
-    measured_t measured = nothing_measured();
     double anchor;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < chunk_values; v++)
-        put_in_measured(&measured, value_of_chunk(&all, v), value_of_chunk(&beside, v));
-    const int32_t is_narrow = has_anchor(&measured, log_folded, &anchor),
+    uint32_t bound;
+    const int32_t is_narrow = is_narrow_chunk(&all, &beside, &anchor, &bound),
                   is_in_place = is_narrow && count <= last_partial,
                   room = take_room(in, is_in_place ? 0 : count * (is_narrow ? partial_words : wide_words));
     if (room == has_no_room) return 0;
@@ -88,7 +92,7 @@ TALLY_FN int32_t fold_chunk(const partials_t *partials, uint32_t *words, uint32_
                     words + last_partial * partial_words);
     else
         fold_wide(words, others, heads, in->pool + room);
-    if (TALLY_KERNEL_INPUTS == 2) words[bound_word] = tally_high_word(anchor);
+    if (has_bound) words[bound_word] = bound;
     words[heads_word] = heads;
     words[way_word] = (uint32_t)(2 * room) | (is_narrow ? 0 : is_wide);
     return 1;

@@ -16,9 +16,9 @@ TALLY_FN void begin_partials(all_shared_t *all) {
 /* Whether the tile's segments go by chunks; if TALLY_ALL_IN_PARTIALS, those that cross its boundaries, too. Exact sums
  * look at the values of its own segments alone: chunks of many short ones have no room. */
 TALLY_FN int32_t is_for_partials(const tile_t *tile) {
-    const int32_t of_others = TALLY_MEASURES ? tile->opening->run_n[0] + tile->opening->run_n[1] : 0;
+    const int32_t of_others = TALLY_MEASURES_CHUNKS ? tile->opening->run_n[0] + tile->opening->run_n[1] : 0;
     const int32_t are_many = TALLY_ALL_IN_PARTIALS ? tile->own >= least_segments : !are_few(tile);
-    return (TALLY_MEASURES || (int32_t)last_partial >= (int32_t)least_heads) && are_many &&
+    return (TALLY_MEASURES_CHUNKS || (int32_t)last_partial >= (int32_t)least_heads) && are_many &&
            lie_alike(tile->x, tile->y) && tile->values - of_others > least_for_partials * tile->own &&
            (TALLY_BYTES > 1 || tile->values < most_for_partials * tile->own);
 }
@@ -63,7 +63,7 @@ TALLY_FN node_t node_alone(const partials_t *partials, const placed_t *placed, i
     join_partials(&all, end, (last - first) * chunk_values);
     return node_of_partial(all, n, placed->from);
 }
-#if TALLY_MEASURES
+#if TALLY_MEASURES_CHUNKS
 /* The node of values, or none, by `lanes` lanes side by side. Each of them gets it. All lanes of the warp take part. */
 TALLY_FN node_t node_by_lanes(const partials_t *partials, span_t span, int32_t lanes) {
     const placed_t placed = placed_in_chunks(partials->before, span);
@@ -163,7 +163,7 @@ TALLY_FN int32_t take_partials(const tally_segments_work *work, const tile_t *ti
     partials.in = in;
     partials.apart = (int64_t)((uint64_t)tile->y - (uint64_t)tile->x);
     mark_heads(tile, &partials);
-#if TALLY_MEASURES
+#if TALLY_MEASURES_CHUNKS
     if (tally_thread() == 0) in->pooled = 2; /* 0 is the place of values; all are done with the pool's last tile */
     if (TALLY_ALL_IN_PARTIALS && tally_warp() == TALLY_CONSUMER_WARPS - 1)
         mark_leaves(in->heads, partials.before, tile->opening);

@@ -43,6 +43,7 @@
  *                                      both words
  *   tally_reverse(n, bits)             n < 2^bits with its bits in reverse order; bits is at most 31
  *   tally_max_halves(v, most)  tally_min_halves_less_one(v, least)   of both 16-bit halves
+ *   tally_max_halves_plus(v, by, most) the larger of v + by and `most`, of both 16-bit halves, which have signs
  *
  * Atomics
  *   tally_arrive(counter, most)        returns the counter and adds 1; at `most` it becomes 0 instead
@@ -207,6 +208,9 @@ TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t times, int32_t sum)
     return __dp4a((int32_t)v, (int32_t)times, sum);
 }
 TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) { return __vmaxu2(v, most); }
+TALLY_FN uint32_t tally_max_halves_plus(uint32_t v, uint32_t by, uint32_t most) {
+    return __viaddmax_s16x2(v, by, most);
+}
 TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) {
     return __viaddmin_u16x2(v, 0xffffffffu, least);
 }

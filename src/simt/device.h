@@ -90,6 +90,12 @@ TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) {
     low = low > (most & 0xffff) ? low : most & 0xffff;
     return (high > most >> 16 ? high : most >> 16) << 16 | low;
 }
+TALLY_FN uint32_t tally_max_halves_plus(uint32_t v, uint32_t by, uint32_t most) {
+    const int16_t low = (int16_t)(v + by), high = (int16_t)((v >> 16) + (by >> 16)), low_most = (int16_t)most,
+                  high_most = (int16_t)(most >> 16);
+    return (uint32_t)(uint16_t)(high > high_most ? high : high_most) << 16 |
+           (uint16_t)(low > low_most ? low : low_most);
+}
 TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) {
     uint32_t low = (v - 1) & 0xffff, high = ((v >> 16) - 1) & 0xffff;
     low = low < (least & 0xffff) ? low : least & 0xffff;

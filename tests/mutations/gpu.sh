@@ -97,7 +97,12 @@ mutation lanes-anchored kernels/compensated/anchored.h \
 mutation measured-width kernels/compensated/anchored.h \
     'return width + 2 * log2_n + has_signs <= 53 + 52 + 1;' \
     'return width + 2 * log2_n + has_signs <= 53 + 52 + 12;'
-mutation measured-minus-zero kernels/chunks/measured_chunk.h ': a->products.sum; /* -0 stays -0 */' ': 0;'
+mutation measured-minus-zero kernels/chunks/measured_chunk.h \
+    ': a->products.sum; /* -0 stays -0 */' \
+    ': 0;'
+mutation narrow-width kernels/chunks/narrow_chunk.h \
+    'width_of_sizes(y) + log_folded <= 53' \
+    'width_of_sizes(y) + log_folded <= 60'
 mutation measured-signs kernels/compensated/anchored.h 'has_signs = TALLY_KERNEL_INPUTS == 2' 'has_signs = 0'
 mutation measured-second kernels/compensated/anchored.h \
     'if (TALLY_KERNEL_INPUTS == 2) put_in_sizes(' 'if (0) put_in_sizes('

@@ -265,30 +265,38 @@ void test_small_beside_large(void **state) {
 }
 
 /* Products that cancel, but not before all of the first half are added up, and one among them of values that are
- * smaller by many binades: it is the result. */
+ * smaller by many binades: it is the result. Of short segments all products are -0. */
 void test_cancelling_products(void **state) {
     static const int64_t lengths[] = {57, 61, 29, 3, 85, 31, 59, 33, 121, 1, 57, 0, 63};
-    const subject s = {TALLY_DOT, TALLY_F32, 0, 0, TALLY_BEST};
+    static const subject some[] = {{TALLY_DOT, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_DOT, TALLY_BF16, 0, 0, TALLY_BEST},
+                                   {TALLY_DOT, TALLY_F16, 0, 0, TALLY_BEST}};
     (void)state;
-    for (int trial = 0; trial < (quick ? 6 : 24); trial++) {
-        const ragged r = in_turn(lengths, 13, 400);
-        const int binades = trial % 6 * 5, rise = trial % 3 - 1;
-        uint32_t *const x = scratch(X, (size_t)r.values * 4 + 4), *const y = scratch(Y, (size_t)r.values * 4 + 4);
+    for (int trial = 0; trial < (quick ? 9 : 36); trial++) {
+        const subject *s = &some[trial % 3];
+        const size_t width = tally_type_size(s->type);
+        const ragged r = in_turn(lengths, 13, s->type == TALLY_F32 ? 400 : 800);
+        const int binades = s->type == TALLY_F32 ? trial / 3 % 6 * 5 : 9 + trial / 3 % 6, rise = trial / 3 % 3 - 1;
+        const uint64_t minus_zero = (uint64_t)1 << (8 * width - 1),
+                       all = power_of_two(s->type, 1, 0) - power_of_two(s->type, 0, 0) - 1;
+        char *const x = scratch(X, (size_t)r.values * width + 8), *const y = scratch(Y, (size_t)r.values * width + 8);
         for (int64_t i = 0, segment = 0; segment < r.count; segment++) {
             const int64_t n = r.lengths[segment], half = n / 2, begin = i,
                           small = n == 0 ? -1 : begin + (7 * segment + trial) % n;
             for (; i < begin + n; i++) {
                 const int64_t k = i - begin - (i > small);
                 const int exponent = half == 0 ? 0 : (int)(k % half % 5) * rise;
-                const uint32_t size = (uint32_t)power_of_two(TALLY_F32, i == small ? -binades : exponent, 0),
-                               other = (uint32_t)power_of_two(TALLY_F32, i == small ? -binades : -2 * exponent,
-                                                              i != small && k >= half);
-                x[i] = n <= 3 ? 0x80000000 : size | 0x007fffff; /* of short segments all products are -0 */
-                y[i] = (n <= 3 ? size : other) | (i == small ? 0x002aaaab : 0x007fffff);
+                const int is_negative = n > 3 && i != small && k >= half;
+                const uint64_t one = n <= 3 ? minus_zero
+                                            : power_of_two(s->type, i == small ? -binades : exponent, 0) | all,
+                               other = power_of_two(s->type, i == small ? -binades : -2 * exponent, is_negative) |
+                                       (i == small ? all / 3 : all);
+                memcpy(x + (size_t)i * width, &one, width);
+                memcpy(y + (size_t)i * width, &other, width);
             }
         }
-        set_scene(&s, CANCELLATION, r.values);
-        const problem p = pose_values(&s, (const char *)x, (const char *)y, r);
+        set_scene(s, CANCELLATION, r.values);
+        const problem p = pose_values(s, x, y, r);
         compare_device(&p, TALLY_OFFSETS, TALLY_I32, trial % 5 == 4 ? trial : 4 * trial); /* most inputs lie alike */
     }
 }
