@@ -171,8 +171,9 @@ TALLY_FN void drain_number(const int32_t *digits, int32_t first, int32_t last, i
     }
     if (carry != 0) tally_add64(limbs + last + 1, carry);
 }
-/* The value of a slot's limbs as a pair of doubles, in units of 2^(32 * *unit), from digits in [-2^31, 2^31). */
-TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t last, int32_t *unit) {
+/* The value of a slot's limbs as a pair of doubles, in units of 2^(32 * *unit), from digits in [-2^31, 2^31). Clears
+ * *has_all if it leaves out some. */
+TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t last, int32_t *unit, int32_t *has_all) {
     enum { MOST = 5, CARRIES = 2 };
     double a = 0, b = 0, c = 0, d = 0, left = 0;
     int64_t carry = 0;
@@ -193,6 +194,7 @@ TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t 
         zeros = -1;
         *unit = i - 3;
     }
+    *has_all &= left == 0;
     return tally_sum_of_digits(a, b, c, d, left, 0x1p32);
 }
 /* Converts a pair from units of 2^unit to units of 2^power. False: it may be out of a double's range. */
@@ -215,22 +217,23 @@ TALLY_FN noted_t noted_in_slot(shared_t *shared, int32_t slot) {
 TALLY_FN int32_t put_pairs(const work_t *work, shared_t *shared, int32_t slot, const noted_t *noted, int64_t present,
                            int64_t row) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    int32_t unit = 0, products_unit = 0, is_in_reach = 1;
+    int32_t unit = 0, products_unit = 0, is_in_reach = 1, has_all = 1;
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
     a.present = present;
     a.seen = noted->seen;
     TALLY_IF_KEYS(a.low = (TALLY_K)noted->low; a.high = (TALLY_K)noted->high;)
-    TALLY_IF_SUM(
-        a.sum = pair_of_limbs(number_of(work, shared, slot, 0), -shared->first[0][slot], shared->last[0][slot], &unit);
-        unit = 32 * unit + TALLY_ORIGIN;)
+    TALLY_IF_SUM(a.sum = pair_of_limbs(number_of(work, shared, slot, 0), -shared->first[0][slot], shared->last[0][slot],
+                                       &unit, &has_all);
+                 unit = 32 * unit + TALLY_ORIGIN;)
     TALLY_IF_PRODUCTS(a.products = pair_of_limbs(number_of(work, shared, slot, 1), -shared->first[1][slot],
-                                                 shared->last[1][slot], &products_unit);
+                                                 shared->last[1][slot], &products_unit, &has_all);
                       products_unit = 32 * products_unit + 2 * TALLY_ORIGIN;)
     if (TALLY_IS_F64) { /* near 1, where squares neither overflow nor become subnormal */
         a.products_power = TALLY_HAS_PRODUCTS ? (products_unit + 96) & ~1 : 0;
         a.power = TALLY_HAS_PRODUCTS ? a.products_power >> 1 : unit + 96;
     }
+    if (TALLY_HAS_SPREAD && !has_all) a.relative = 0x1p-96; /* a quarter of a unit, and a unit is 2^-95 or less */
     TALLY_IF_SUM(is_in_reach &= scale_pair(&a.sum, unit, a.power);)
     TALLY_IF_PRODUCTS(is_in_reach &= scale_pair(&a.products, products_unit, a.products_power);)
     if (!is_in_reach || !finalize_pairs(&a, &work->sums.out.final, result)) return 0;

@@ -54,6 +54,13 @@ TALLY_FN tally_pair tally_three_sum(double a, double b, double c) {
     return tally_two_sum(high.high, rest);
 }
 
+/* Whether a pair is known to be the sum of which it was made, by the two functions around this. One that lacks
+ * something has an odd last bit, which is 2^-103 of it or less; this is for pairs of fewer bits. */
+TALLY_FN int32_t tally_lacks_nothing(tally_pair p) {
+    const double size = p.high < 0 ? -p.high : p.high, anchor = size * 0x1p-46;
+    return (p.low + anchor) - anchor == p.low;
+}
+
 /* a + b + c + d, each far below the one before or cancelling. */
 TALLY_FN tally_pair tally_four_sum(double a, double b, double c, double d) {
     const tally_pair upper = tally_two_sum(a, b), lower = tally_two_sum(c, d),
@@ -206,17 +213,18 @@ TALLY_FN tally_rounded tally_rounded_spread_within(tally_pair sum, tally_pair sq
                                                    double ddof, int32_t root, int32_t is_f64) {
     tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high);
     tally_pair d = tally_two_sum(a.high, -b.high);
-    tally_pair lows = tally_two_sum(a.low, -b.low), behind = tally_two_sum(d.low, lows.high);
+    tally_pair lows = tally_two_sum(a.low, -b.low), more = tally_two_product(n, squares.low);
+    tally_pair below = tally_two_sum(lows.high, more.high), behind = tally_two_sum(d.low, below.high);
     /* Where much cancels, the remainder is not small beside d: make a pair again. */
     tally_pair left = tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
     double divisor = n * (n - ddof);
     double slack = (a.high + b.high) * (0x1p-98 + relative) / divisor;
     double q = left.high / divisor, r = root ? tally_sqrt_f64(q) : q;
-    /* A pair may lack what an odd last bit stands for. One without a remainder lacks nothing. */
-    int32_t some = tally_in_reach(squares.high), whole = (relative == 0) & (sum.low == 0) & (squares.low == 0);
-    int32_t exact = whole & (lows.low == 0) & (behind.low == 0); /* left is */
-    int32_t none =                                               /* nothing deviates */
-        (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low));
+    int32_t some = tally_in_reach(squares.high),
+            whole = (relative == 0) & (sum.low == 0) & tally_lacks_nothing(squares);
+    int32_t exact = whole & (lows.low == 0) & (more.low == 0) & (below.low == 0) & (behind.low == 0); /* left is */
+    int32_t none = /* nothing deviates */
+        (n == 1) | (squares.high == 0) | (some & whole & (squares.low == 0) & (a.high == b.high) & (a.low == b.low));
     tally_rounded rounded;
     if (root) slack = slack / r;
     if (is_f64) {

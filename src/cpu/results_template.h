@@ -143,10 +143,9 @@ TALLY_INLINE TALLY_TARGET tally_rounded most_spreads(tally_pair sum, tally_pair 
         rounded.sure = rounded.value == q + (c + slack);
         const int32_t none =
             (sum.low == 0) & (squares.low == 0) & (a.high == b.high) & (a.low == b.low); /* nothing deviates */
-        /* Over a power of two the quotient is rounded as `left` is, a tie or not, if no sum has a lower part: those may
-         * lack something. */
-        const int32_t halved = ((tally_bits_f64(divisor) & fraction) == 0) & (sum.low == 0) & (squares.low == 0) &
-                               (lows.low == 0) & (below.low == 0);
+        /* Over a power of two the quotient is rounded as `left` is, a tie or not, if that lacks nothing. */
+        const int32_t halved = ((tally_bits_f64(divisor) & fraction) == 0) & (sum.low == 0) &
+                               tally_lacks_nothing(squares) & (lows.low == 0) & (below.low == 0);
         rounded.value = halved ? q : rounded.value;
         rounded.sure = none | ((rounded.sure | halved) & tally_in_reach(left.high));
         rounded.value = none ? 0 : rounded.value;

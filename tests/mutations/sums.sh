@@ -216,9 +216,10 @@ mutation ties-are-exact $file \
     '(error == 0) & (back.high == rest.high) & (back.low == 0) & (rest.low == 0)' \
     '(error == 0) & (back.high == rest.high)'
 mutation nothing-deviates $file \
-    'some & whole & (a.high == b.high) & (a.low == b.low)' \
+    'some & whole & (squares.low == 0) & (a.high == b.high) & (a.low == b.low)' \
     'some & (a.high == b.high)'
-mutation spread-lacks $file '(sum.low == 0) & (squares.low == 0)' '(sum.low == 0)'
+mutation spread-lacks $file '(sum.low == 0) & tally_lacks_nothing(squares)' '(sum.low == 0)'
+mutation spread-lacks-little $file 'anchor = size * 0x1p-46' 'anchor = size * 0x1p-53'
 
 file=src/cpu/batch_template.h
 mutation batch-mask $file '{-1, -1, -1, -1, -1, -1, -1, -1};' '{-1, -1, -1, -1, -1, -1, -1, 0};'
@@ -361,8 +362,7 @@ mutation plain-range src/cpu/exact_runs_template.h \
     'node->low = least;' \
     avx512
 mutation most-clear src/cpu/results_template.h '(past > 16)' '(past >= 0)'
-mutation most-lacks src/cpu/results_template.h \
-    '& fraction) == 0) & (sum.low == 0) & (squares.low == 0) &' '& fraction) == 0) & (sum.low == 0) &'
+mutation most-lacks src/cpu/results_template.h 'tally_lacks_nothing(squares) & (lows' '(lows'
 mutation most-halved src/cpu/results_template.h '((tally_bits_f64(divisor) & fraction) == 0) &' ''
 mutation most-corrected src/cpu/results_template.h 'rounded.value = q + (c - slack);' 'rounded.value = q;'
 mutation most-spread-sure src/cpu/results_template.h \
