@@ -180,15 +180,17 @@ TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, const TALLY_T *y, i
                          const int32_t look) {
     const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES);
     const parts_t parts = {(const char *)(x - before), (const char *)(y - before), look};
-    if (!lie_alike(x, y))
+    if (!lie_alike(x, y)) {
         fold_unlike(folded, x, y, n, lanes, look);
-    else if (lanes == 1 && pays_by_values(before, n))
+        meet_lanes(folded, lanes, look);
+    } else if (lanes == 1 && pays_by_values(before, n))
         fold_by_values(folded, x, y, n, look);
     else if (lanes == 1)
         fold_alone(folded, &parts, before, n);
-    else
+    else {
         fold_share(folded, &parts, before, n, lanes);
-    meet_lanes(folded, lanes, look);
+        meet_lanes(folded, lanes, look);
+    }
 }
 
 /* The node of n values from place `at` of x and y on, by `lanes` lanes, or by one if they are few. Each of them gets
