@@ -12,6 +12,8 @@ enum {
     chunk_bytes = chunk_values * TALLY_BYTES,
     most_chunks = (values_capacity + 16 - 1) / chunk_bytes + 1
 };
+enum { log_folded = 5 }; /* log2 of the values that a chunk has, or a little more */
+typedef char chunk_is_counted[(int32_t)chunk_values <= 1 << log_folded ? 1 : -1];
 typedef char chunk_has_room[(int32_t)chunk_bytes <= (int32_t)TALLY_CHUNK_BYTES ? 1 : -1];
 
 /* The chunk of a place, by a multiplication in place of a division: 37450 * 28 = 2^20 + 24, so it is right below

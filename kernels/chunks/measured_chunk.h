@@ -8,9 +8,6 @@
 #include "compensated/anchored.h"
 
 #if TALLY_MEASURES
-enum { log_folded = 5 /* log2 of the values that a chunk has, or a little more */ };
-typedef char chunk_is_counted[(int32_t)chunk_values <= 1 << log_folded ? 1 : -1];
-
 /* Whether there is an anchor for a chunk, and *bound: no product is larger, as columns have it. */
 TALLY_FN int32_t is_narrow_chunk(const chunk_words_t *all, const chunk_words_t *beside, double *anchor,
                                  uint32_t *bound) {
@@ -37,7 +34,7 @@ enum {
     keys_words = TALLY_HAS_KEYS ? 2 : 0,
     partial_words = doubles_words + keys_words,
     lost_word = wide_doubles_words + keys_words,
-    largest_word, /* of other chunks, which are not wide: in_chunk_word */
+    largest_word, /* of other chunks: bound_word */
     wide_words,   /* an even number */
     lost_of_products = 1,
     lost_of_sum = 2
@@ -60,8 +57,8 @@ TALLY_FN void put_wide(uint32_t *to, const column_t *a) {
     to[lost_word] = lost;
     TALLY_IF_LARGEST(to[largest_word] = a->largest;)
 }
-/* largest: bounds the products of a chunk that is not wide. */
-TALLY_FN column_t take_stored(const uint32_t *from, int32_t is_wide, uint32_t largest) {
+/* bound: no product of a chunk that is not wide is larger. */
+TALLY_FN column_t take_stored(const uint32_t *from, int32_t is_wide, uint32_t bound) {
     const double *const doubles = (const double *)(const void *)from;
     const uint32_t lost = is_wide ? from[lost_word] : 0;
     anchored_t stored;
@@ -73,8 +70,8 @@ TALLY_FN column_t take_stored(const uint32_t *from, int32_t is_wide, uint32_t la
 #endif
     column_t column = column_of_anchored(&stored, 0);
     column.products.lost |= lost & lost_of_products;
-    TALLY_IF_LARGEST(column.largest = is_wide ? from[largest_word] : largest;)
-    (void)largest;
+    TALLY_IF_LARGEST(column.largest = is_wide ? from[largest_word] : bound;)
+    (void)bound;
 #if TALLY_HAS_SUM
     if (is_wide) column.sum.rest = doubles[3];
     column.sum.lost = lost & lost_of_sum;

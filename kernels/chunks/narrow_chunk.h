@@ -8,12 +8,7 @@
 #include "compensated/ranged.h"
 
 #if TALLY_HAS_NARROW_CHUNKS
-enum {
-    log_folded = 5, /* log2 of the values that a chunk has, or a little more */
-    significand_bits = TALLY_NUMBER == TALLY_NUMBER_f16 ? 10 : 7,
-    above_sizes = 1 << significand_bits
-};
-typedef char chunk_is_counted[(int32_t)chunk_values <= 1 << log_folded ? 1 : -1];
+enum { significand_bits = TALLY_NUMBER == TALLY_NUMBER_f16 ? 10 : 7, above_sizes = 1 << significand_bits };
 
 /* ---- how large values are ---- */
 
@@ -22,8 +17,8 @@ typedef struct sizes_t {
     uint32_t most, least;
 } sizes_t;
 TALLY_FN uint32_t both_halves(uint32_t half) { return half << 16 | half; }
-/* Of both halves of a word at once. Above_sizes makes infinities and NaNs negative: they decide the sum, however large
- * others are. */
+/* Of both halves of a word at once. `above_sizes` makes infinities and NaNs negative: they decide the sum, however
+ * large others are. */
 TALLY_FN sizes_t sizes_of_chunk(const chunk_words_t *all) {
     sizes_t a = {both_halves(above_sizes), UINT32_MAX};
     TALLY_UNROLL

@@ -146,9 +146,8 @@ TALLY_FN void clear_kept(const partials_t *partials) {
 TALLY_FN partial_t partial_within(const partials_t *partials, int32_t chunk, int32_t from, int32_t to) {
     const uint32_t *const words = words_of_chunk(partials, chunk);
     if (partials->has_kept && partials->in->heads[chunk] != 0) {
-        const TALLY_T *const x = (const TALLY_T *)(const void *)words, *const y =
-                                                                           (const TALLY_T *)(const void *)words_beside(
-                                                                               partials, words);
+        const TALLY_T *const x = (const TALLY_T *)(const void *)words;
+        const TALLY_T *const y = (const TALLY_T *)(const void *)words_beside(partials, words);
         partial_t partial = no_partial(from);
         TALLY_ROLLED
         for (int32_t v = from; v < to; v++) put_in_partial(&partial, x[v], y[v], v);
