@@ -210,13 +210,16 @@
 /* Threads add up chunks of a tile, whatever segments they are of (chunks/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* The same where order does not show, for partial results that are small beside the values of a chunk
- * (chunks/partials.h). For exact sums of squares of f32 a chunk's range tells how they are added up
- * (chunks/measured_chunk.h). */
-#define TALLY_MEASURES (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && TALLY_BYTES == 4 && !TALLY_MAY_SKIP)
-/* So it does for products of 2-byte floats of two inputs (chunks/narrow_chunk.h). Sums of one input lost. Measured. */
+ * (chunks/partials.h). For exact sums of products a chunk's range tells how they are added up: of f32
+ * (chunks/measured_chunk.h), and of 2-byte floats of two inputs (chunks/narrow_chunk.h), where sums of one input lost.
+ * Measured. */
+#define TALLY_HAS_MEASURED_CHUNKS (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && TALLY_BYTES == 4 && !TALLY_MAY_SKIP)
 #define TALLY_HAS_NARROW_CHUNKS \
     (TALLY_IS_COMPENSATED && TALLY_BYTES == 2 && TALLY_KERNEL_INPUTS == 2 && !TALLY_MAY_SKIP)
-#define TALLY_MEASURES_CHUNKS (TALLY_MEASURES || TALLY_HAS_NARROW_CHUNKS)
+#define TALLY_MEASURES_CHUNKS (TALLY_HAS_MEASURED_CHUNKS || TALLY_HAS_NARROW_CHUNKS)
+/* Lanes look how large their values are, too (shared/parts.h, exact_rows/lanes_row.h). Of two inputs registers would
+ * not do for as many warps. */
+#define TALLY_MEASURES (TALLY_HAS_MEASURED_CHUNKS && TALLY_KERNEL_INPUTS == 1)
 #define TALLY_IN_PARTIALS                                                                    \
     (TALLY_MEASURES_CHUNKS || (TALLY_BY_LANES && !TALLY_IS_COMPENSATED && !TALLY_MAY_SKIP && \
                                !(TALLY_HAS_SQUARES && (TALLY_HAS_SUM || TALLY_BYTES == 1))))

@@ -7,7 +7,7 @@
 #include "chunks/chunk_places.h"
 #include "compensated/anchored.h"
 
-#if TALLY_MEASURES
+#if TALLY_HAS_MEASURED_CHUNKS
 /* Whether there is an anchor for a chunk, and *bound: no product is larger, as columns have it. */
 TALLY_FN int32_t is_narrow_chunk(const chunk_words_t *all, const chunk_words_t *beside, double *anchor,
                                  uint32_t *bound) {

@@ -7,7 +7,7 @@
 
 #include "accumulators/operator.h"
 
-#if TALLY_MEASURES
+#if TALLY_HAS_MEASURED_CHUNKS
 /* ---- how large values are ---- */
 
 /* Of finite values: bits of the largest size, plus above_sizes; and of the smallest but 0, less one. The bits of
@@ -70,7 +70,7 @@ TALLY_FN int32_t has_anchor(const measured_t *measured, int32_t log2_n, double *
 }
 #endif
 
-#if TALLY_MEASURES || TALLY_IS_SPLIT
+#if TALLY_HAS_MEASURED_CHUNKS || TALLY_IS_SPLIT
 /* ---- sums ---- */
 
 /* Of up to 2^13 products of f16: these are multiples of 2^-48 below 2^32, and what they leave is below 2^-7. */

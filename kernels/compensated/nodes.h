@@ -9,7 +9,7 @@
 #include TALLY_KERNEL_FILE
 #include "compensated/results.h"
 #include "compensated/ranged.h"
-#if TALLY_IS_PLAIN || TALLY_MEASURES
+#if TALLY_IS_PLAIN || TALLY_HAS_MEASURED_CHUNKS
 #include "compensated/width.h"
 #endif
 

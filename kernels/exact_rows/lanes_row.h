@@ -35,7 +35,7 @@ TALLY_FN void fold_quads(folded_t *to, const batch_t *batch, int32_t there, cons
             put_value(to, value_of_part(&batch->x[k], v), value_of_part(&batch->y[k], v), look);
     }
 }
-#if TALLY_MEASURES && TALLY_KERNEL_INPUTS == 1 /* of two inputs registers would not do for as many warps */
+#if TALLY_MEASURES
 enum { log_batch = 4 /* log2 of its values */ };
 typedef char batch_is_counted[batch_quads * TALLY_PART == 1 << log_batch ? 1 : -1];
 /* The same as a chunk is folded (chunks/measured_chunk.h): beside an anchor, if there is one. */
@@ -69,7 +69,7 @@ TALLY_FN void read_batch(batch_t *batch, const char *x, const char *y, int32_t t
 }
 /* Folds this lane's share of a row that 2^log_lanes lanes share. If a value costs much, the next quads are on their way
  * meanwhile; elsewhere more warps are worth more than these registers. Measured. */
-enum { reads_ahead = (TALLY_MEASURES && TALLY_KERNEL_INPUTS == 1) || TALLY_IS_F64 };
+enum { reads_ahead = TALLY_MEASURES || TALLY_IS_F64 };
 TALLY_FN void fold_row(folded_t *to, const row_t *row, int32_t log_lanes, const int32_t look) {
     const int32_t lanes = 1 << log_lanes, sub = tally_lane() & (lanes - 1), apart = 16 * lanes;
     const char *x = row->x + 16 * sub, *y = row->y + 16 * sub;

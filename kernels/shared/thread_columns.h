@@ -25,8 +25,7 @@ TALLY_FN void TALLY_NAME(put_in_columns)(TALLY_RECORD *columns, const int32_t k,
                                          int32_t from, int32_t to, const aims_t *aims) {
     const tally_quad quad = tally_take16((const char *)part);
     const tally_quad beside = TALLY_KERNEL_INPUTS == 1 ? quad : tally_take16((const char *)y);
-    (void)y;
-    (void)aims, (void)beside;
+    (void)y, (void)aims, (void)beside;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
         TALLY_RECORD *const column = &columns[(k * TALLY_PART + v) % small_columns];
