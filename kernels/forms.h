@@ -76,15 +76,16 @@
         K(EXACT, SHORT, exact_short, TALLY_THREADS, tally_segments_work)                          \
     U(EXACT, LANES, "production/exact_lanes.h", TALLY_EXPANSIONS)                                 \
         K(EXACT, LANES, exact_lanes, TALLY_THREADS, tally_lanes_work)                             \
+    U(EXACT, ROWS, "production/exact_parts.h", TALLY_EXPANSIONS)                                  \
+        K(EXACT, ROWS, exact_parts, TALLY_THREADS, tally_parts_work)                              \
     U(EXACT, COLUMNS, "production/exact_columns.h", )                                             \
         K(EXACT, COLUMNS, exact_columns, TALLY_THREADS, tally_columns_work)                       \
-    U(EXACT, ROWS, "production/exact_rows.h", )                                                   \
-        K(EXACT, ROWS, exact_rows, TALLY_THREADS, tally_exact_rows_work)                          \
     U(EXACT, FLAT, "production/flat.h", )                                                         \
         K(EXACT, FLAT, flat, TALLY_FLAT_THREADS, tally_segments_work)                             \
         K(EXACT, FLAT, flat_whole, TALLY_FLAT_THREADS, tally_segments_work)                       \
         K(EXACT, FLAT, flat_clear, TALLY_THREADS, tally_segments_work)                            \
         K(EXACT, FLAT, flat_finish, TALLY_THREADS, tally_segments_work)                           \
+        K(EXACT, FLAT, flat_rows, TALLY_FLAT_THREADS, tally_parts_work)                           \
     U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                       \
         K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS, tally_part_nodes_work)              \
     U(EXACT, NODES, "production/exact_nodes.h", )                                                 \

@@ -12,7 +12,7 @@
  *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (user/operator.h)
  *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
  *     TALLY_EXPANSIONS                                         of the form (forms.h), 1
- *     TALLY_EXPANSION_PARTS                                    of files in production/, 1 */
+ *     TALLY_EXPANSION_PARTS, TALLY_TELLS_SUMS                  of files in production/, 1 */
 #ifndef TALLY_POLICY_H
 #define TALLY_POLICY_H
 
@@ -146,6 +146,10 @@
 /* Few values: it does not matter what one costs, and more doubles hold more. */
 #ifndef TALLY_EXPANSION_PARTS
 #define TALLY_EXPANSION_PARTS 0
+#endif
+/* Sums are seldom joined: there is time to tell whether a pair is exact. */
+#ifndef TALLY_TELLS_SUMS
+#define TALLY_TELLS_SUMS 0
 #endif
 /* Else sums are two doubles each (compensated/nodes.h). */
 #define TALLY_IS_COMPENSATED (TALLY_IS_EXACT && TALLY_EXPANSIONS && !TALLY_EXPANSION_PARTS)

@@ -58,13 +58,7 @@ enum { TALLY_SHORT_APART = 16 };
 /* The most lanes side by side in production/exact_columns.h: as many as 48 KB of shared memory have digits for. */
 #define TALLY_EXACT_COLUMNS_ACROSS_OF(value_bytes, has_sum, has_products) \
     (!(has_products) ? 32 : (value_bytes) == 8 ? 16 >> (has_sum) : (value_bytes) == 4 ? 32 : 32 >> (has_sum))
-/* The most rows of a block of production/exact_rows.h: as many as shared memory has digits for.
- * TALLY_EXACT_ROWS_SHARES: how many shares of 8 parts a lane reads of a row before its sums are full. TALLY_SLOT_WARPS:
- * the warps that make the results of `rows` rows. */
-#define TALLY_EXACT_ROWS_OF(value_bytes, has_sum, has_products) \
-    (!(has_products) ? ((value_bytes) == 8 ? 64 : 256) : (value_bytes) == 8 ? 32 >> (has_sum) : 128)
-#define TALLY_EXACT_ROWS_SHARES(value_bytes) (4 * (value_bytes))
-#define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32)
+#define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32) /* there: the warps that make the results of `rows` rows */
 enum {
     TALLY_LOG_CHUNK_FAN = 6,
     TALLY_CHUNK_FAN = 1 << TALLY_LOG_CHUNK_FAN, /* nodes of chunks that are combined at a time */
@@ -158,14 +152,6 @@ typedef struct tally_rows_work {
     tally_results out;
 } tally_rows_work;
 
-/* Where the sums of exact rows go. */
-typedef struct tally_row_sums {
-    int32_t are_whole; /* a block has all values of its rows, and makes results */
-    int64_t groups;    /* otherwise: numbers of limbs for each row; chunks are added to them in turn */
-    char *nodes; /* these numbers; if are_whole, one for each warp that makes results (TALLY_SLOT_WARPS a block) */
-    tally_results out; /* out.flags may be NULL if are_whole */
-} tally_row_sums;
-
 /* Exact rows that lie across others, of outer * length * inner values: production/exact_columns.h. A block has a chunk
  * of the rows of memory, and in each of them a panel of neighbouring values. */
 typedef struct tally_columns_work {
@@ -178,37 +164,38 @@ typedef struct tally_columns_work {
     int32_t log_across; /* lanes side by side */
     int32_t panel;      /* the most values side by side that a block has */
     int32_t chunk_rows; /* the most rows that a block has: 256 for each lane */
-    tally_row_sums sums;
+    int32_t are_whole;  /* a block has all values of its rows, and makes results */
+    int64_t groups;     /* otherwise: numbers of limbs for each row; chunks are added to them in turn */
+    char *nodes; /* these numbers; if are_whole, one for each warp that makes results (TALLY_SLOT_WARPS a block) */
+    tally_results out; /* out.flags may be NULL if are_whole */
     const int32_t *wanted;
 } tally_columns_work;
 
-/* Exact rows of values side by side: production/exact_rows.h. A block has several rows, or a chunk of one or several.
- * Parts have 16 bytes. */
-typedef struct tally_exact_rows_work {
-    const char *x, *y; /* multiples of 16 bytes: the array begins `before` values later */
-    int32_t before;
-    int32_t is_even; /* no part has values of two rows, or from outside the array */
-    int64_t rows, length;
-    int32_t rows_each;           /* rows of a block, at most TALLY_EXACT_ROWS_OF */
-    int32_t log_lanes;           /* log2 of the lanes of a row; a warp has as many rows at once as it has lanes for */
-    int32_t log_copies;          /* log2 of the columns of digits of a row; there is memory for rows_each times these */
-    int32_t pieces;              /* pieces of a chunk of a row; each has one warp */
-    int32_t piece_parts;         /* parts of a piece: at most TALLY_EXACT_ROWS_SHARES shares of 8 for each lane */
-    int64_t chunks, chunk_parts; /* chunks of a row; parts of a chunk */
-    tally_row_sums sums;
-    const int32_t *wanted;
-} tally_exact_rows_work;
-
-/* The same, by some lanes for each row: production/exact_lanes.h. */
+/* Exact rows of values side by side: production/exact_lanes.h. */
 typedef struct tally_lanes_work {
     const char *x, *y;
     int64_t rows, length;
-    int32_t are_long;  /* all warps of a block have a row; or else: */
     int32_t log_lanes; /* log2 of the lanes of a row, */
     int32_t log_rows;  /* and of the rows of a warp, several for each group of lanes */
     tally_results out; /* out.flags may be NULL */
     const int32_t *wanted;
 } tally_lanes_work;
+
+/* Long ones: production/exact_parts.h, flat.h. A block has a part of a row. */
+typedef struct tally_parts_work {
+    const char *x, *y;
+    int64_t rows, length;
+    int32_t parts;                    /* of each row */
+    int32_t part_values, last_values; /* values of each part but the last, and of the last */
+    tally_results out;                /* out.flags may be NULL */
+    /* Scratch memory, where a row has several parts: */
+    char *nodes;                     /* of the parts and of the tree above, */
+    uint32_t *arrivals;              /* and its counters: 0 before and after a launch; */
+    int64_t row_nodes, row_counters; /* so many for each row */
+    char *limbs;                     /* a number of limbs for each row */
+    int32_t *unsure;                 /* for each row, whether its result takes the second kernel */
+    const int32_t *wanted;
+} tally_parts_work;
 
 /* Offsets and boundaries of tiles: production/partition.h. */
 typedef struct tally_offsets_work {

@@ -1,42 +1,26 @@
-/* Exact sums of the rows of a block, for production/exact_columns.h and exact_rows.h. Each row has a slot in shared
- * memory, with one or more columns of 16-bit digits. In the end a slot gives a result, or the block adds it to a number
- * of limbs in memory. Include exact_rows/columns_task.h or rows_task.h first. They define
- *
- *     work_t, task_t                    the launch's parameters; the rows and values of a block and a lane
- *     slots                             how many rows a block has at most
- *     copies_of(work)                   columns of digits of a slot: the first is column slot * copies
- *     between_digits, between_columns   the distance from digit d to d + 1 of a column, and from column c to c + 1
- *     digit_words                       the size of all columns
- *     slot_of(task, v)                  the slot of the lane's value v
- *     between_slots                     the distance from the slot of value v to that of v + 1
- *     column_of(work, task, v)          the column that the lane adds value v to: 2^13 values at most
- *     all_of(task)                      a bit for each v of which the lane usually has values
- *     there_of(work, task, k, s)        a bit for each v of which part s of the share at k has a value
- *     row_of_slot(work, task, slot)     the slot's row, or -1 */
+/* Exact sums of the rows of a block, for production/exact_columns.h. Each row has a slot in shared memory, with a
+ * column of 16-bit digits. In the end a slot gives a result, or the block adds it to a number of limbs in memory. */
 #ifndef TALLY_BLOCK_SUMS_H
 #define TALLY_BLOCK_SUMS_H
 
-#ifndef TALLY_HAS_TASK
-#error "include exact_rows/columns_task.h or exact_rows/rows_task.h before"
-#endif
-
+#include "exact_rows/columns_task.h"
 #include "exact_sums/digit_counts.h"
 #include "exact_segments/flat_nodes.h"
 
 /* A bit of `seen` beside the evidence of compensated/pair_results.h: the slot has a value. */
 enum { is_there = 1 << 16 };
 enum { slot_warps = TALLY_SLOT_WARPS(slots) }; /* the warps that have slots */
-/* Digit d of a column is digits[d * between_digits + column * between_columns]. The digits of the sum of products
- * follow those of the sum. */
+/* Digit d of a slot is digits[d * slots + slot]: neighbouring lanes have neighbouring slots, so that they meet in no
+ * bank. The digits of the sum of products follow those of the sum. */
 typedef struct shared_t {
-    int32_t digits[digit_words];
+    int32_t digits[all_digits * slots];
     int32_t seen[slots], absent[slots];
     int32_t first[2][slots], last[2][slots]; /* of the limbs that are not 0, the first, negated, and the last; [0]: of
                                                 the sum, [1]: of the sum of products */
     TALLY_IF_KEYS(int64_t low[slots], high[slots];)
 } shared_t;
 TALLY_FN void clear_block(shared_t *shared) {
-    for (int32_t i = tally_thread(); i < digit_words; i += TALLY_THREADS) shared->digits[i] = 0;
+    for (int32_t i = tally_thread(); i < all_digits * slots; i += TALLY_THREADS) shared->digits[i] = 0;
     for (int32_t i = tally_thread(); i < slots; i += TALLY_THREADS) {
         shared->seen[i] = shared->absent[i] = 0;
         shared->first[0][i] = shared->first[1][i] = -(1 << 16); /* negated */
@@ -54,13 +38,13 @@ typedef struct slot_t {
 #define TALLY_PUT_TYPE slot_t
 #define TALLY_PUT_SUM_DIGITS to->sum
 #define TALLY_PUT_PRODUCT_DIGITS to->products
-#define TALLY_PUT_SUM_COLUMNS between_digits
-#define TALLY_PUT_PRODUCT_COLUMNS between_digits
+#define TALLY_PUT_SUM_COLUMNS slots
+#define TALLY_PUT_PRODUCT_COLUMNS slots
 #include "exact_sums/pair_to_digits.h"
 
-/* A column's digits: of the sum, or of the sum of products. */
-TALLY_FN int32_t *digits_of(shared_t *shared, int32_t column, int32_t is_product) {
-    return shared->digits + is_product * sum_digits * between_digits + column * between_columns;
+/* A slot's digits: of the sum, or of the sum of products. */
+TALLY_FN int32_t *digits_of(shared_t *shared, int32_t slot, int32_t is_product) {
+    return shared->digits + is_product * sum_digits * slots + slot;
 }
 
 /* A bit for each of the lane's values v. there: the lane has read such a value; others: one that is not -0. */
@@ -73,7 +57,7 @@ typedef struct found_t {
 TALLY_RARE int32_t clear_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
                                shared_t *shared) {
     const uint32_t special = special_parts(x, y), all_parts = (1 << TALLY_DEVICE_STRIPES) - 1;
-    const int32_t slot = slot_of(task, 0);
+    const int32_t slot = slot_of_value(0);
     int32_t all = TALLY_MAY_SKIP ? 0 : all_of(task);
     TALLY_ROLLED
     for (uint32_t left = TALLY_MAY_SKIP ? all_parts : special; left != 0; left &= left - 1) {
@@ -90,7 +74,7 @@ TALLY_RARE int32_t clear_share(const work_t *work, const task_t *task, int64_t k
  * too many registers. Data that has NaNs, but no infinities, does not need it. */
 TALLY_FN int32_t clear_specials(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
                                 extent_t of_x, shared_t *shared) {
-    if (clears_nans && !TALLY_MAY_SKIP && note_nans(x, y, of_x, &shared->seen[slot_of(task, 0)], between_slots)) {
+    if (!TALLY_MAY_SKIP && note_nans(x, y, of_x, &shared->seen[slot_of_value(0)], between_slots)) {
         zero_specials(x, y);
         return all_of(task);
     }
@@ -113,8 +97,7 @@ TALLY_RARE int32_t scatter_share(const work_t *work, const task_t *task, int64_t
         TALLY_ROLLED
         for (int32_t v = 0; v < TALLY_PART; v++) {
             const TALLY_T its_x = x->part[s].v[v], its_y = TALLY_KERNEL_INPUTS == 1 ? its_x : y->part[s].v[v];
-            const int32_t column = column_of(work, task, v);
-            slot_t digits = {digits_of(shared, column, 0), digits_of(shared, column, 1)};
+            slot_t digits = {digits_of(shared, slot_of_value(v), 0), digits_of(shared, slot_of_value(v), 1)};
             if (!(there >> v & 1)) continue;
             scatter_pair(&notes, &digits, its_x, its_y);
             others |= value_is_other(its_x, its_y) << v;
@@ -126,38 +109,28 @@ TALLY_RARE int32_t scatter_share(const work_t *work, const task_t *task, int64_t
 TALLY_FN void scatter_count(int32_t *digits, int64_t d, int32_t offset) {
     if (d == 0) return;
     d = tally_from_origin(d, &offset);
-    tally_scatter(digits, between_digits, (uint64_t)(d < 0 ? -d : d), d < 0, offset, 5);
+    tally_scatter(digits, slots, (uint64_t)(d < 0 ? -d : d), d < 0, offset, 5);
 }
 
 /* ---- what becomes of a slot's digits ---- */
 
 /* Turns the digits of all slots into limbs, by all threads, and notes which limbs are not 0. Limb i takes the place of
- * digits 2 i and 2 i + 1 of the slot's first column. */
-TALLY_FN void make_limbs(int32_t *digits, int32_t limbs, int32_t rows, int32_t copies, int32_t *first, int32_t *last) {
+ * digits 2 i and 2 i + 1. */
+TALLY_FN void make_limbs(int32_t *digits, int32_t limbs, int32_t *first, int32_t *last) {
     TALLY_ROLLED
-    for (int32_t k = tally_thread(); k < limbs * rows; k += TALLY_THREADS) {
-        const int32_t i = k / rows, slot = k - i * rows;
-        int32_t *const its = digits + 2 * i * between_digits + slot * copies * between_columns;
-        int64_t limb = 0;
-        TALLY_ROLLED
-        for (int32_t c = 0; c < copies; c++) {
-            const int32_t *const at = its + c * between_columns;
-            limb += at[0] + (int64_t)at[between_digits] * 65536;
-        }
+    for (int32_t k = tally_thread(); k < limbs * slots; k += TALLY_THREADS) {
+        const int32_t i = k / slots, slot = k - i * slots;
+        int32_t *const its = digits + 2 * i * slots + slot;
+        const int64_t limb = its[0] + (int64_t)its[slots] * 65536;
         its[0] = (int32_t)limb;
-        its[between_digits] = (int32_t)(limb >> 32);
+        its[slots] = (int32_t)(limb >> 32);
         if (limb == 0) continue;
         tally_max32(&first[slot], -i);
         tally_max32(&last[slot], i);
     }
 }
 TALLY_FN int64_t limb_of(const int32_t *digits, int32_t i) {
-    return (int64_t)((uint64_t)(uint32_t)digits[(2 * i + 1) * between_digits] << 32 |
-                     (uint32_t)digits[2 * i * between_digits]);
-}
-/* A slot's limbs: of the sum, or of the sum of products. */
-TALLY_FN int32_t *number_of(const work_t *work, shared_t *shared, int32_t slot, int32_t is_product) {
-    return digits_of(shared, slot * copies_of(work), is_product);
+    return (int64_t)((uint64_t)(uint32_t)digits[(2 * i + 1) * slots] << 32 | (uint32_t)digits[2 * i * slots]);
 }
 /* Adds a slot's limbs to limbs in memory. */
 TALLY_FN void drain_number(const int32_t *digits, int32_t first, int32_t last, int64_t *limbs) {
@@ -223,10 +196,10 @@ TALLY_FN int32_t put_pairs(const work_t *work, shared_t *shared, int32_t slot, c
     a.present = present;
     a.seen = noted->seen;
     TALLY_IF_KEYS(a.low = (TALLY_K)noted->low; a.high = (TALLY_K)noted->high;)
-    TALLY_IF_SUM(a.sum = pair_of_limbs(number_of(work, shared, slot, 0), -shared->first[0][slot], shared->last[0][slot],
+    TALLY_IF_SUM(a.sum = pair_of_limbs(digits_of(shared, slot, 0), -shared->first[0][slot], shared->last[0][slot],
                                        &unit, &has_all);
                  unit = 32 * unit + TALLY_ORIGIN;)
-    TALLY_IF_PRODUCTS(a.products = pair_of_limbs(number_of(work, shared, slot, 1), -shared->first[1][slot],
+    TALLY_IF_PRODUCTS(a.products = pair_of_limbs(digits_of(shared, slot, 1), -shared->first[1][slot],
                                                  shared->last[1][slot], &products_unit, &has_all);
                       products_unit = 32 * products_unit + 2 * TALLY_ORIGIN;)
     if (TALLY_IS_F64) { /* near 1, where squares neither overflow nor become subnormal */
@@ -236,22 +209,22 @@ TALLY_FN int32_t put_pairs(const work_t *work, shared_t *shared, int32_t slot, c
     if (TALLY_HAS_SPREAD && !has_all) a.relative = 0x1p-96; /* a quarter of a unit, and a unit is 2^-95 or less */
     TALLY_IF_SUM(is_in_reach &= scale_pair(&a.sum, unit, a.power);)
     TALLY_IF_PRODUCTS(is_in_reach &= scale_pair(&a.products, products_unit, a.products_power);)
-    if (!is_in_reach || !finalize_pairs(&a, &work->sums.out.final, result)) return 0;
-    put_bytes(&work->sums.out, row, result, present);
+    if (!is_in_reach || !finalize_pairs(&a, &work->out.final, result)) return 0;
+    put_bytes(&work->out, row, result, present);
     return 1;
 }
 /* Writes the result of a row that pairs do not decide, from all limbs. Each warp has memory for one node. */
 TALLY_RARE void put_limbs_of(const work_t *work, shared_t *shared, int32_t slot, int64_t row) {
-    accumulator_t *const node = (accumulator_t *)(void *)work->sums.nodes + (tally_block() * slot_warps + tally_warp());
+    accumulator_t *const node = (accumulator_t *)(void *)work->nodes + (tally_block() * slot_warps + tally_warp());
     const noted_t noted = noted_in_slot(shared, slot);
     clear_accumulator(node);
     TALLY_IF_SUM(for (int32_t i = -shared->first[0][slot]; i <= shared->last[0][slot]; i++)
-                     node->sum[TALLY_EVIDENCE + i] = limb_of(number_of(work, shared, slot, 0), i);)
+                     node->sum[TALLY_EVIDENCE + i] = limb_of(digits_of(shared, slot, 0), i);)
     TALLY_IF_PRODUCTS(for (int32_t i = -shared->first[1][slot]; i <= shared->last[1][slot]; i++)
-                          node->products[TALLY_EVIDENCE + i] = limb_of(number_of(work, shared, slot, 1), i);)
+                          node->products[TALLY_EVIDENCE + i] = limb_of(digits_of(shared, slot, 1), i);)
     deposit_noted(&noted, 1, node);
     node->n += work->length;
-    put_node(&work->sums.out, row, node);
+    put_node(&work->out, row, node);
 }
 /* Writes results, where the block has all values of its rows: a lane makes the result of a slot. All lanes of the warp
  * take part; those without a slot have row -1. */
@@ -261,7 +234,7 @@ TALLY_FN void put_results(const work_t *work, shared_t *shared, int32_t slot, in
         const noted_t noted = noted_in_slot(shared, slot);
         const int64_t present = work->length - noted.absent;
         if (present == 0)
-            put_nothing(&work->sums.out, row);
+            put_nothing(&work->out, row);
         else
             is_left = !put_pairs(work, shared, slot, &noted, present, row);
     }
@@ -273,25 +246,23 @@ TALLY_FN void put_results(const work_t *work, shared_t *shared, int32_t slot, in
 /* Adds a slot to limbs in memory, where the block has a part of the row's values. */
 TALLY_FN void drain_slot(const work_t *work, const task_t *task, shared_t *shared, int32_t slot, int64_t row) {
     accumulator_t *const node =
-        (accumulator_t *)(void *)work->sums.nodes + (row * work->sums.groups + task->chunk % work->sums.groups);
+        (accumulator_t *)(void *)work->nodes + (row * work->groups + task->chunk % work->groups);
     const noted_t noted = noted_in_slot(shared, slot);
-    TALLY_IF_SUM(drain_number(number_of(work, shared, slot, 0), -shared->first[0][slot], shared->last[0][slot],
+    TALLY_IF_SUM(drain_number(digits_of(shared, slot, 0), -shared->first[0][slot], shared->last[0][slot],
                               node->sum + TALLY_EVIDENCE);)
-    TALLY_IF_PRODUCTS(drain_number(number_of(work, shared, slot, 1), -shared->first[1][slot], shared->last[1][slot],
+    TALLY_IF_PRODUCTS(drain_number(digits_of(shared, slot, 1), -shared->first[1][slot], shared->last[1][slot],
                                    node->products + TALLY_EVIDENCE);)
     deposit_noted(&noted, (shared->seen[slot] & is_there) != 0, node);
 }
-/* Finishes the slots of `rows` rows: results, or limbs in memory. By all threads, after a barrier. */
-TALLY_FN void put_block(const work_t *work, const task_t *task, int32_t rows, shared_t *shared) {
-    const int32_t copies = copies_of(work);
-    TALLY_IF_SUM(make_limbs(digits_of(shared, 0, 0), TALLY_LIMBS, rows, copies, shared->first[0], shared->last[0]);)
-    TALLY_IF_PRODUCTS(
-        make_limbs(digits_of(shared, 0, 1), TALLY_PRODUCT_LIMBS, rows, copies, shared->first[1], shared->last[1]);)
+/* Finishes the slots: results, or limbs in memory. By all threads, after a barrier. */
+TALLY_FN void put_block(const work_t *work, const task_t *task, shared_t *shared) {
+    TALLY_IF_SUM(make_limbs(digits_of(shared, 0, 0), TALLY_LIMBS, shared->first[0], shared->last[0]);)
+    TALLY_IF_PRODUCTS(make_limbs(digits_of(shared, 0, 1), TALLY_PRODUCT_LIMBS, shared->first[1], shared->last[1]);)
     tally_barrier();
     if (tally_warp() >= slot_warps) return;
     const int32_t slot = tally_thread();
     const int64_t row = slot < slots ? row_of_slot(work, task, slot) : -1;
-    if (work->sums.are_whole)
+    if (work->are_whole)
         put_results(work, shared, slot, row);
     else if (row >= 0)
         drain_slot(work, task, shared, slot, row);

@@ -1,8 +1,6 @@
 /* Which rows and values a block of production/exact_columns.h and its lanes have, and how lanes read them. */
 #ifndef TALLY_COLUMNS_TASK_H
 #define TALLY_COLUMNS_TASK_H
-#define TALLY_HAS_TASK
-#define TALLY_SCALES (TALLY_IS_F64 && TALLY_HAS_PRODUCTS)
 
 #include "order/leaf.h"
 #include "partition/row_begins.h"
@@ -37,37 +35,20 @@ TALLY_FN int32_t high_of_row(const work_t *work, const task_t *task, int64_t row
                                  : values_below(work, task, work->length * work->inner - row * work->width);
 }
 
-/* ---- slots (exact_rows/block_sums.h), and sums (exact_rows/level_sums.h) ---- */
+/* ---- slots (exact_rows/block_sums.h) ---- */
 
 enum {
     lanes_across = TALLY_EXACT_COLUMNS_ACROSS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),
-    slots = lanes_across * TALLY_PART,
-    between_digits = slots, /* neighbouring lanes have neighbouring slots: no bank conflicts */
-    between_columns = 1,
-    between_slots = lanes_across,
-    digit_words = all_digits * slots,
-    sums_held = TALLY_PART,                        /* one for each of a lane's values */
-    adds_rest = !(TALLY_IS_F64 && TALLY_HAS_KEYS), /* keys of f64 leave no registers for it */
-    clears_nans = 1,
-    log_additions = 8 /* log2 of the rows that a lane reads, at most */
+    slots = lanes_across * TALLY_PART, /* the most rows of a block */
+    between_slots = lanes_across       /* of a lane's neighbouring values */
 };
 TALLY_FN int32_t slot_of_value(int32_t v) { return v * between_slots + tally_lane() % lanes_across; }
-TALLY_FN int32_t slot_of(const task_t *task, int32_t v) {
-    (void)task;
-    return slot_of_value(v);
-}
-TALLY_FN int32_t copies_of(const work_t *work) {
-    (void)work;
-    return 1;
-}
-TALLY_FN int32_t column_of(const work_t *work, const task_t *task, int32_t v) {
-    (void)work;
-    return slot_of(task, v);
-}
+/* A bit for each value v that the lane usually has of a row; and of those in part s of the share from row k on. */
 TALLY_FN int32_t all_of(const task_t *task) { return (1 << task->high) - 1; }
 TALLY_FN int32_t there_of(const work_t *work, const task_t *task, int64_t k, int32_t s) {
     return (1 << high_of_row(work, task, k + task->sub + s * task->subs)) - 1;
 }
+/* A slot's row, or -1. */
 TALLY_FN int64_t row_of_slot(const work_t *work, const task_t *task, int32_t slot) {
     const int32_t column = place_of(work, task, slot % lanes_across, slot / lanes_across);
     if (column >= task->until) return -1;

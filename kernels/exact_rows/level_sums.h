@@ -1,14 +1,6 @@
-/* Exact sums of a lane, in levels (sums/levels.h), for production/exact_columns.h and exact_rows.h. The warp measures a
- * share before it adds it, as for whole arrays (exact_sums/exact_block.h). Values beyond the levels choose new levels;
- * those that no levels hold go to digits (exact_rows/block_sums.h). Include exact_rows/columns_task.h or rows_task.h
- * first. They define
- *
- *     sums_held      how many sums a lane has; it adds its values to them in turn
- *     log_additions  log2 of how many values are added to one sum, at most
- *     clears_nans    whether NaNs are cleared in registers, of which there are enough
- *     TALLY_SCALES   whether values of f64 are scaled where levels cannot hold their products otherwise
- *     adds_rest      where a share has infinities or NaNs: whether its finite values go to levels; otherwise they go to
- *                    digits */
+/* Exact sums of a lane, in levels (sums/levels.h), one for each of its rows, for production/exact_columns.h. The warp
+ * measures a share before it adds it, as for whole arrays (exact_sums/exact_block.h). Values beyond the levels choose
+ * new levels; those that no levels hold go to digits (exact_rows/block_sums.h). */
 #ifndef TALLY_LEVEL_SUMS_H
 #define TALLY_LEVEL_SUMS_H
 
@@ -16,7 +8,12 @@
 #include "exact_sums/ruler.h"
 #include "exact_rows/block_sums.h"
 
+/* Values of f64 are scaled where levels cannot hold their products otherwise. */
+#define TALLY_SCALES (TALLY_IS_F64 && TALLY_HAS_PRODUCTS)
+
 enum {
+    sums_held = TALLY_PART, /* one for each of a lane's values */
+    log_additions = 8,      /* log2 of the rows that a lane reads, at most */
     /* the most levels of a value and of a product (held), and those that are usual */
     values_held = TALLY_HAS_SUM * (TALLY_BYTES == 2 ? 1 : 2),
     products_held = TALLY_HAS_PRODUCTS * (TALLY_IS_F64       ? 4
@@ -71,29 +68,50 @@ TALLY_FN void begin_keys(level_sums_t *a) {
 TALLY_FN int64_t counted(const level_sums_t *a, const ruler_t *ruler, const int32_t v, const int32_t k) {
     return tally_moved(a->at[v][k], unit_of_level(ruler, k));
 }
-/* Adds the count of a level to the digits of a column. */
-TALLY_FN void scatter_level(shared_t *shared, int32_t column, int32_t is_product, int32_t unit, int32_t power,
+/* Adds the count of a level to the digits of a slot. */
+TALLY_FN void scatter_level(shared_t *shared, int32_t slot, int32_t is_product, int32_t unit, int32_t power,
                             int64_t count) {
-    scatter_count(digits_of(shared, column, is_product), count, unit - (is_product ? 2 : 1) * (TALLY_ORIGIN + power));
+    scatter_count(digits_of(shared, slot, is_product), count, unit - (is_product ? 2 : 1) * (TALLY_ORIGIN + power));
 }
-/* The kernel defines these two. The first notes which of the lane's values in a share are not -0. The second adds the
- * counts of levels to digits, before levels change. */
+/* Adds the counts of levels to digits, before levels change. */
+TALLY_RARE void flush_values(int32_t high, const level_sums_t *a, const ruler_t *ruler, shared_t *shared) {
+    TALLY_ROLLED
+    for (int32_t v = 0; v < high; v++) {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < levels_held; k++)
+            scatter_level(shared, slot_of_value(v), k >= values_held, unit_of_level(ruler, k), power_of(a),
+                          counted(a, ruler, v, k));
+    }
+}
+TALLY_FN void flush_levels(const task_t *task, const level_sums_t *a, const ruler_t *ruler, shared_t *shared) {
+    const level_sums_t done = *a;
+    const ruler_t of_done = *ruler;
+    flush_values(task->high, &done, &of_done, shared);
+}
+/* Notes which of the lane's values in a share are not -0. Usually only the lane's first share is looked at. */
 TALLY_FN void note_others(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
-                          extent_t of_x, found_t *found);
-TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
-                           shared_t *shared);
+                          found_t *found) {
+    const int32_t all = all_of(task);
+    if (!tally_any((found->others & all) != all)) return;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        const int32_t there = there_of(work, task, k, s);
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++)
+            found->others |= (there >> v & 1 && value_is_other(x->part[s].v[v], y->part[s].v[v])) << v;
+    }
+}
 
-/* Adds `stripes` parts to the levels; `values` and `products` say how many levels are in use. */
-TALLY_FN void add_share(level_sums_t *a, const share_t *x, const share_t *y, int32_t stripes, const int32_t values,
+/* Adds a share to the levels; `values` and `products` say how many levels are in use. */
+TALLY_FN void add_share(level_sums_t *a, const share_t *x, const share_t *y, const int32_t values,
                         const int32_t products, const int32_t is_scaled) {
     const double factor = is_scaled ? tally_power_of_two(power_of(a)) : 1;
     (void)y;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        if (s >= stripes) break;
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++) {
-            double *const at = a->at[v % sums_held];
+            double *const at = a->at[v];
             double term = term_in_double(x->part[s].v[v]), p = (double)value_of(x->part[s].v[v]),
                    q = (double)value_of(y->part[s].v[v]);
             if (is_scaled) term *= factor, p *= factor, q *= factor;
@@ -176,8 +194,8 @@ TALLY_FN void widen_keys_of(const work_t *work, const task_t *task, int64_t k, l
             const TALLY_T value = x->part[s].v[v];
             const TALLY_K key = order_key(value);
             if (!(there >> v & 1) || value_is_nan(value)) continue;
-            a->low[v % sums_held] = key < a->low[v % sums_held] ? key : a->low[v % sums_held];
-            a->high[v % sums_held] = key > a->high[v % sums_held] ? key : a->high[v % sums_held];
+            a->low[v] = key < a->low[v] ? key : a->low[v];
+            a->high[v] = key > a->high[v] ? key : a->high[v];
         }
     }
 }
@@ -191,9 +209,9 @@ TALLY_FN void scatter_copy(const work_t *work, const task_t *task, int64_t k, co
     found->others |= scatter_share(work, &of_task, k, &kept_x, TALLY_KERNEL_INPUTS == 2 ? &kept_y : &kept_x, shared);
     found->there |= there;
 }
-/* Adds a share of `stripes` parts. */
-TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y, int32_t stripes,
-                         level_sums_t *sums, ruler_t *ruler, found_t *found, shared_t *shared) {
+/* Adds a share. */
+TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y, level_sums_t *sums,
+                         ruler_t *ruler, found_t *found, shared_t *shared) {
     TALLY_IF_KEYS(widen_keys_of(work, task, k, sums, x);)
     extent_t of_x, of_y;
     int32_t there = all_of(task), is_beyond;
@@ -202,16 +220,16 @@ TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, shar
         of_x = measure(x), of_y = TALLY_KERNEL_INPUTS == 2 ? measure(y) : of_x;
         is_beyond = are_beyond(ruler, of_x, of_y);
         if (!is_beyond || !are_special(of_x, of_y)) break;
-        if (between_slots != 0 || TALLY_KERNEL_INPUTS == 2) forget_share(x); /* or registers spill */
+        forget_share(x); /* or registers spill */
         if (TALLY_KERNEL_INPUTS == 2) forget_share(y);
         there = clear_specials(work, task, k, x, y, of_x, shared); /* and measure what is left */
-        if (!adds_rest) {
+        if (TALLY_IS_F64 && TALLY_HAS_KEYS) { /* no registers are left for its finite values' levels */
             scatter_copy(work, task, k, x, y, there, found, shared);
             return;
         }
     }
     if (is_beyond) {
-        if (ruler->most_x != 0) flush_levels(work, task, sums, ruler, shared);
+        if (ruler->most_x != 0) flush_levels(task, sums, ruler, shared);
         const extent_t all_x = measure_warp(of_x), all_y = measure_warp(of_y);
         const int32_t has = has_levels(sums, ruler, all_x, all_y);
         if (!has && all_x.most != 0 && all_y.most != 0) {
@@ -220,11 +238,11 @@ TALLY_FN void take_share(const work_t *work, const task_t *task, int64_t k, shar
         }
     }
     found->there |= there;
-    note_others(work, task, k, x, y, of_x, found);
+    note_others(work, task, k, x, y, found);
     if (is_usual(sums, ruler))
-        add_share(sums, x, y, stripes, values_usual, products_usual, 0);
+        add_share(sums, x, y, values_usual, products_usual, 0);
     else
-        add_share(sums, x, y, stripes, values_held, products_held, TALLY_SCALES);
+        add_share(sums, x, y, values_held, products_held, TALLY_SCALES);
 }
 
 #endif

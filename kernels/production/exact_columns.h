@@ -25,8 +25,6 @@
 #include "exact_sums/terms.h"
 #include "compensated/pair_results.h"
 #include "exact_segments/flat_nodes.h"
-#include "exact_rows/columns_task.h"
-#include "exact_rows/block_sums.h"
 #include "exact_rows/level_sums.h"
 
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
@@ -36,36 +34,6 @@
          ? 1                                                                             \
          : 2)
 
-/* Usually only the lane's first share is looked at. */
-TALLY_FN void note_others(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
-                          extent_t of_x, found_t *found) {
-    const int32_t all = all_of(task);
-    (void)of_x;
-    if (!tally_any((found->others & all) != all)) return;
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        const int32_t there = there_of(work, task, k, s);
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++)
-            found->others |= (there >> v & 1 && value_is_other(x->part[s].v[v], y->part[s].v[v])) << v;
-    }
-}
-TALLY_RARE void flush_values(int32_t high, const level_sums_t *a, const ruler_t *ruler, shared_t *shared) {
-    TALLY_ROLLED
-    for (int32_t v = 0; v < high; v++) {
-        TALLY_UNROLL
-        for (int32_t k = 0; k < levels_held; k++)
-            scatter_level(shared, slot_of_value(v), k >= values_held, unit_of_level(ruler, k), power_of(a),
-                          counted(a, ruler, v, k));
-    }
-}
-TALLY_FN void flush_levels(const work_t *work, const task_t *task, const level_sums_t *a, const ruler_t *ruler,
-                           shared_t *shared) {
-    const level_sums_t done = *a;
-    const ruler_t of_done = *ruler;
-    (void)work;
-    flush_values(task->high, &done, &of_done, shared);
-}
 /* Adds to shared memory what the lane has noted beside its sums. The lane has `high` values. */
 TALLY_FN void share_notes(int32_t high, const level_sums_t *a, found_t found, shared_t *shared) {
     (void)a;
@@ -106,13 +74,13 @@ TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_columns, tally_columns_work, TALLY_RESID
             read_rows(&work, &task, k, 1, &y);
         else
             y = x;
-        take_share(&work, &task, k, &x, &y, TALLY_DEVICE_STRIPES, &sums, &ruler, &found, shared);
+        take_share(&work, &task, k, &x, &y, &sums, &ruler, &found, shared);
     }
-    flush_levels(&work, &task, &sums, &ruler, shared);
+    flush_levels(&task, &sums, &ruler, shared);
     share_notes(high_of_row(&work, &task, begin + task.sub), &sums, found, shared);
     tally_barrier();
     tally_await_before(); /* the launch before clears the numbers */
-    put_block(&work, &task, slots, shared);
+    put_block(&work, &task, shared);
 }
 
 #endif

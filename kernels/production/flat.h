@@ -1,5 +1,5 @@
 /* Exact segments of any values: those that two doubles for each sum did not decide (compensated/nodes.h,
- * exact_rows/pair_sums.h), or all.
+ * exact_rows/pair_sums.h), or all. And such rows of production/exact_parts.h.
  *
  * A thread or a warp adds up a segment that lies in one tile (exact_segments/whole_segments.h). If a segment crosses
  * tile boundaries, each tile adds its part to a number of limbs in memory (exact_segments/digits.h): the number of the
@@ -20,11 +20,12 @@
 #include "exact_segments/flat_nodes.h"
 #define TALLY_LANE_LIMBS TALLY_LIMBS
 #define TALLY_LANE_PRODUCT_LIMBS TALLY_PRODUCT_LIMBS
+#include "device/arrival.h"
 #include "exact_segments/digits.h"
 #include "exact_segments/finish_nodes.h"
 #include "exact_segments/whole_segments.h"
 
-/* Whether the numbers of limbs are of rows, which production/exact_rows.h or exact_columns.h adds up. */
+/* Whether the numbers of limbs are of rows, which production/exact_columns.h adds up. */
 TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
 /* How many numbers of limbs there are. */
 TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
@@ -130,6 +131,54 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, flat, tally_segments_work, 4) {
         tile_t tile;
         if (!place_tile(&work, t, &tile) || !add_parts(&work, t, &tile, &steps, digits))
             tally_or32(work.out.flags, TALLY_FLAG_BAD_SEGMENTS);
+    }
+}
+
+/* ---- rows that production/exact_parts.h has left ---- */
+
+/* How many values of a row a warp takes at once: so few that each warp has some, but not so few that moving digits to
+ * limbs takes longer than making them; and so many at most as the digits hold. */
+TALLY_FN int64_t values_of_piece(int64_t values, int64_t warps) {
+    enum { least = 32 * TALLY_WARP, most = 4 * TALLY_FLAT_TILE_MOST / TALLY_BYTES };
+    const int64_t each = (values + warps - 1) / warps;
+    return each < least ? least : each > most ? most : each;
+}
+typedef char digits_hold_pieces[4 * TALLY_FLAT_TILE_MOST / TALLY_BYTES <= digit_columns << 14 ? 1 : -1];
+TALLY_FN int64_t count_unsure(const tally_parts_work *work) {
+    int64_t count = 0;
+    for (int64_t first = 0; first < work->rows; first += TALLY_WARP) {
+        const int64_t row = first + tally_lane();
+        count += __builtin_popcount(tally_ballot(row < work->rows && work->unsure[row]));
+    }
+    return count;
+}
+/* Each row has a number of limbs, which is 0. The last warp to add to it makes the result. */
+TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, flat_rows, tally_parts_work, 4) {
+    TALLY_SHARED(all_digits_t, shared);
+    if (tally_is_idle(work.wanted)) return;
+    tally_let_next_start();
+    tally_await_before();
+    const int64_t count = count_unsure(&work);
+    if (count == 0) return;
+    digits_t *const digits = &shared->of[tally_warp()];
+    const steps_t steps = {TALLY_BYTES, TALLY_BYTES, 1};
+    const int64_t warps = (int64_t)tally_blocks() * TALLY_FLAT_WARPS,
+                  each = values_of_piece(count * work.length, 2 * warps), pieces = (work.length + each - 1) / each;
+    int64_t turn = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); /* among the pieces of all such rows */
+    clear_digits(digits);
+    for (int64_t row = 0; row < work.rows; row++) {
+        if (!work.unsure[row]) continue;
+        accumulator_t *const node = (accumulator_t *)(void *)work.limbs + row;
+        for (; turn < pieces; turn += warps) {
+            const int64_t first = turn * each, left = work.length - first,
+                          at = (row * work.length + first) * TALLY_BYTES;
+            const values_t of = {work.x + at, work.y + at, (int32_t)(left < each ? left : each)};
+            add_part(&steps, &of, digits, node);
+            if (!tally_is_last(work.arrivals + row * work.row_counters, (int32_t)pieces) || tally_lane() > 0) continue;
+            node->n += work.length;
+            put_node(&work.out, row, node);
+        }
+        turn -= pieces;
     }
 }
 

@@ -1,10 +1,21 @@
-/* Exact rows (kernels/production/exact_lanes.h, exact_rows.h, exact_columns.h): how blocks share the array, and the
- * launches. Lanes take one. Of the other two, a first kernel clears numbers of limbs in memory, the second adds to
- * them, and the last rounds them; the first and the last are those of segments (kernels/production/flat.h). */
+/* Exact rows (kernels/production/exact_lanes.h, exact_parts.h, exact_columns.h): how blocks share the array, and the
+ * launches. Rows side by side take one; or two, where several blocks share a row: what two doubles do not decide is
+ * left to the second (kernels/production/flat.h). For rows across others a first kernel clears numbers of limbs in
+ * memory, the second adds to them, and the last rounds them; the first and the last are those of segments. */
 #include "cuda/exact_rows.h"
 
 #include "cuda/units.h"
 #include "cuda/shape.h"
+
+static tally_status launch_first(const tally__call *c, tally__form form, int64_t blocks, tally__start start,
+                                 const void *work, size_t work_bytes) {
+    tally__loaded kernel;
+    TALLY_CHECK(blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &kernel));
+    return tally__launch_kernel(c, &kernel, kernel.first, blocks, start, work, work_bytes);
+}
+
+/* ---- rows that lie across others ---- */
 
 enum {
     BLOCKS = 2,       /* on each multiprocessor */
@@ -14,8 +25,6 @@ enum {
 static int64_t groups_of(int64_t rows, int64_t chunks) {
     return tally__least(tally__least(NODES / rows + 1, MOST_GROUPS), chunks);
 }
-
-/* ---- rows that lie across others ---- */
 
 enum {
     MOST_ROWS = 256, /* the most rows that a lane takes in one chunk: kernels/production/exact_columns.h relies on it */
@@ -60,7 +69,7 @@ static void divide_rows(const tally__call *c, tally_columns_work *work) {
             each /= 2;
     work->chunk_rows = (int32_t)(each * at_once);
     work->chunks = tally__over(work->rows, work->chunk_rows);
-    work->sums.groups = groups_of(work->outer * work->inner, work->chunks);
+    work->groups = groups_of(work->outer * work->inner, work->chunks);
 }
 /* Whether a block has all values of its rows, and one slot for each: then it makes results. */
 static bool are_whole(const tally__call *c, const tally_columns_work *work) {
@@ -69,138 +78,44 @@ static bool are_whole(const tally__call *c, const tally_columns_work *work) {
            (16 / (int64_t)sizes.value_bytes) << work->log_across == most_columns(&sizes);
 }
 
-/* ---- rows of values side by side ---- */
-
-enum {
-    SHARE = 8,              /* parts of 16 bytes that a lane reads at once */
-    MOST_BYTES = 256 << 10, /* bytes that a block usually reads */
-    LEAST_BYTES = 64 << 10  /* and the fewest */
-};
-
-/* Whether the addresses of both inputs have the same remainder modulo 16. */
-static bool are_alike(const tally__call *call) { return ((uintptr_t)call->in.x ^ (uintptr_t)call->in.y) % 16 == 0; }
-static int64_t most_rows(const tally__geometry *sizes) {
-    return TALLY_EXACT_ROWS_OF((int64_t)sizes->value_bytes, sizes->adds_values, sizes->adds_products);
-}
-
-/* Sets how many rows a block has, and how many columns of digits each row: a block reads few enough bytes to keep all
- * blocks busy, has at most `most` columns, and adds to a column no more values than it holds. */
-static void share_rows(tally_exact_rows_work *work, int64_t part_values, int64_t parts, int64_t most, int64_t busy) {
-    enum { COLUMN_VALUES = 1 << 13, LOG_LANES = 5 };
-    const int64_t at_once = 32 >> work->log_lanes, of_warps = at_once * TALLY_WARPS,
-                  mean = work->rows * parts * 16 / busy,
-                  bytes = mean < LEAST_BYTES ? LEAST_BYTES : tally__least(mean, MOST_BYTES);
-    int64_t rows = tally__least(tally__over(bytes, parts * 16), tally__over(work->rows, busy));
-    rows = rows > of_warps ? tally__over(rows, of_warps) * of_warps : tally__over(rows, at_once) * at_once;
-    rows = tally__least(rows, most);
-    work->log_copies = 0;
-    for (;; rows = tally__over(rows, 2)) {
-        while (work->log_copies < LOG_LANES && rows << (work->log_copies + 1) <= most) work->log_copies++;
-        if (rows == 1 || parts * part_values <= (int64_t)COLUMN_VALUES << work->log_copies) break;
-    }
-    work->rows_each = (int32_t)rows;
-    work->chunk_parts = tally__least(parts, ((int64_t)COLUMN_VALUES << work->log_copies) / part_values);
-}
-/* Divides a chunk into nearly equal pieces, with the same number for each warp. */
-static void cut_chunk(tally_exact_rows_work *work, int64_t value_bytes) {
-    enum { ENOUGH = 4 * TALLY_WARPS }; /* pieces: with as many it does not matter that some warps have one more */
-    const int64_t lanes = 1 << work->log_lanes, stripes = tally__over(work->chunk_parts, lanes),
-                  groups = tally__over(work->rows_each, 32 / lanes);
-    int64_t pieces = tally__over(stripes, SHARE * TALLY_EXACT_ROWS_SHARES(value_bytes));
-    while (groups * pieces % TALLY_WARPS != 0 && groups * pieces < ENOUGH && pieces * SHARE < stripes) pieces++;
-    work->piece_parts = (int32_t)(tally__over(stripes, pieces) * lanes);
-    work->pieces = (int32_t)tally__over(work->chunk_parts, work->piece_parts);
-}
-/* Divides rows into chunks. */
-static void cut_rows(const tally__call *c, tally_exact_rows_work *work) {
-    const tally__geometry sizes = tally__geometry_of(c->spec);
-    const int64_t bytes = (int64_t)sizes.value_bytes, part = 16 / bytes,
-                  busy = BLOCKS * (int64_t)c->gpu->multiprocessors,
-                  parts = tally__over(work->length + (work->is_even ? 0 : part - 1), part);
-    work->log_lanes = (int32_t)tally__least(5, tally__log_above(tally__over(parts, SHARE)));
-    const int64_t share = SHARE << work->log_lanes;
-    share_rows(work, part, parts, most_rows(&sizes), busy);
-    while (tally__over(work->rows, work->rows_each) * tally__over(parts, work->chunk_parts) < busy &&
-           work->chunk_parts > 4 * TALLY_WARPS * share)
-        work->chunk_parts = tally__over(tally__over(work->chunk_parts, 2), share) * share;
-    work->chunks = tally__over(parts, work->chunk_parts);
-    cut_chunk(work, bytes);
-    work->sums.groups = groups_of(work->rows, work->chunks);
-    work->sums.are_whole = work->chunks == 1;
-}
-
-/* ---- launches ---- */
-
-/* A launch of one of the three kernels. `out` and `sums` are parts of its parameters, `work`; lanes have no sums. */
-typedef struct exact_launch {
-    tally__form form;
-    const void *work;
-    size_t work_bytes;
-    tally_results *out;
-    tally_row_sums *sums;
-    int64_t rows, length, blocks;
-    int64_t slots; /* rows of a block, at most */
-} exact_launch;
-
-/* Whether blocks have all values of their rows, and make their results. */
-static bool makes_results(const exact_launch *l) { return l->sums == NULL || l->sums->are_whole != 0; }
 /* The parameters of the kernels that clear and round numbers of limbs. */
-static tally_segments_work numbers_of(const tally__call *c, const exact_launch *l) {
-    return (tally_segments_work){.nodes = l->sums->nodes,
-                                 .out = *l->out,
-                                 .partition = {.count = l->rows, .groups = l->sums->groups, .row = l->length},
-                                 .wanted = c->wanted};
+static tally_segments_work numbers_of(const tally_columns_work *work) {
+    return (tally_segments_work){
+        .nodes = work->nodes,
+        .out = work->out,
+        .partition = {.count = work->outer * work->inner, .groups = work->groups, .row = work->length},
+        .wanted = work->wanted};
 }
-static tally_status launch_kernel(const tally__call *c, const exact_launch *l, tally__start start) {
-    tally__loaded kernel;
-    TALLY_CHECK(l->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, l->form, &kernel));
-    return tally__launch_kernel(c, &kernel, kernel.first, l->blocks, start, l->work, l->work_bytes);
+static tally_status launch_columns(const tally__call *c, const tally_columns_work *work, tally__start start) {
+    return launch_first(c, TALLY_FORM_COLUMNS, work->outer * work->panels * work->chunks, start, work, sizeof *work);
 }
 /* The same between the kernels that clear numbers of limbs and round them. */
-static tally_status launch_with_numbers(const tally__call *c, const exact_launch *l) {
-    const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
-                  finishing = l->sums->groups > 1 ? TALLY_WARPS : TALLY_FINISHED_OF(node_bytes), /* by a block */
-        clearing = tally__over(l->rows * l->sums->groups, TALLY_WARPS), most = 8 * c->gpu->multiprocessors;
-    const tally_segments_work numbers = numbers_of(c, l);
+static tally_status launch_with_numbers(const tally__call *c, const tally_columns_work *work) {
+    const tally_segments_work numbers = numbers_of(work);
+    const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size, rows = numbers.partition.count,
+                  finishing = work->groups > 1 ? TALLY_WARPS : TALLY_FINISHED_OF(node_bytes), /* by a block */
+        clearing = tally__over(rows * work->groups, TALLY_WARPS), most = 8 * c->gpu->multiprocessors;
     tally__loaded flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, tally__least(clearing, most), TALLY_START_BEHIND,
                                  &numbers));
-    TALLY_TRY(launch_kernel(c, l, TALLY_START_EARLY));
-    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(l->rows, finishing), TALLY_START_EARLY,
+    TALLY_TRY(launch_columns(c, work, TALLY_START_EARLY));
+    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(rows, finishing), TALLY_START_EARLY,
                               &numbers);
 }
 /* Sets *bytes to those of the nodes that the launch needs. */
-static tally_status count_nodes(const tally__call *c, const exact_launch *l, int64_t *bytes) {
-    const int64_t nodes = l->sums == NULL    ? 0
-                          : makes_results(l) ? l->blocks * TALLY_SLOT_WARPS(l->slots)
-                                             : l->rows * l->sums->groups;
-    TALLY_CHECK(!__builtin_mul_overflow(nodes, (int64_t)tally__geometry_of(c->spec).node_size, bytes), NO_MEMORY,
-                "%lld rows are more than a GPU has memory for", (long long)l->rows);
+static tally_status count_nodes(const tally__call *c, const tally_columns_work *work, int64_t *bytes) {
+    const tally__geometry sizes = tally__geometry_of(c->spec);
+    const int64_t rows = work->outer * work->inner, blocks = work->outer * work->panels * work->chunks,
+                  nodes = work->are_whole ? blocks * TALLY_SLOT_WARPS(most_columns(&sizes)) : rows * work->groups;
+    TALLY_CHECK(!__builtin_mul_overflow(nodes, (int64_t)sizes.node_size, bytes), NO_MEMORY,
+                "%lld rows are more than a GPU has memory for", (long long)rows);
     return TALLY_OK;
-}
-static tally_status reduce(tally__call *c, const exact_launch *l, tally__report *report) {
-    const tally__form forms[] = {l->form, TALLY_FORM_FLAT};
-    uint64_t bytes = 0;
-    int64_t node_bytes;
-    TALLY_TRY(count_nodes(c, l, &node_bytes));
-    const uint64_t at_flags = tally__take(&bytes, sizeof *l->out->flags), at_nodes = tally__take(&bytes, node_bytes),
-                   at_results = tally__take(&bytes, tally__staging_bytes(c, l->rows));
-    TALLY_TRY(
-        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
-    const tally__cu_address flags = tally__call_waits(c) || !makes_results(l) ? c->scratch.nodes + at_flags : 0,
-                            staging = c->scratch.nodes + at_results;
-    if (l->sums != NULL) l->sums->nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
-    *l->out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
-    TALLY_TRY(tally__call_prepare(c, forms, makes_results(l) ? 1 : 2));
-    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *l->out->flags));
-    TALLY_TRY(makes_results(l) ? launch_kernel(c, l, TALLY_START_BEHIND) : launch_with_numbers(c, l));
-    return tally__call_finalize(c, staging, l->rows, flags, report);
 }
 
 tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *segments, tally__report *report) {
-    const tally__geometry sizes = tally__geometry_of(c->spec);
+    static const tally__form forms[] = {TALLY_FORM_COLUMNS, TALLY_FORM_FLAT};
+    const int64_t rows = segments->count * segments->inner;
     tally_columns_work work = {.x = c->in.x,
                                .y = c->in.y,
                                .x_stride = c->in.x_stride,
@@ -209,43 +124,49 @@ tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *s
                                .length = segments->length,
                                .inner = segments->inner,
                                .wanted = c->wanted};
+    uint64_t bytes = 0;
+    int64_t node_bytes;
     shape_rows(c, &work);
     divide_rows(c, &work);
-    work.sums.are_whole = are_whole(c, &work);
-    const exact_launch l = {.form = TALLY_FORM_COLUMNS,
-                            .work = &work,
-                            .work_bytes = sizeof work,
-                            .out = &work.sums.out,
-                            .sums = &work.sums,
-                            .rows = segments->count * segments->inner,
-                            .length = segments->length,
-                            .blocks = work.outer * work.panels * work.chunks,
-                            .slots = most_columns(&sizes)};
-    return reduce(c, &l, report);
+    work.are_whole = are_whole(c, &work);
+    TALLY_TRY(count_nodes(c, &work, &node_bytes));
+    const uint64_t at_flags = tally__take(&bytes, sizeof *work.out.flags), at_nodes = tally__take(&bytes, node_bytes),
+                   at_results = tally__take(&bytes, tally__staging_bytes(c, rows));
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
+    const tally__cu_address flags = tally__call_waits(c) || !work.are_whole ? c->scratch.nodes + at_flags : 0,
+                            staging = c->scratch.nodes + at_results;
+    work.nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
+    work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
+    TALLY_TRY(tally__call_prepare(c, forms, work.are_whole ? 1 : 2));
+    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work.out.flags));
+    TALLY_TRY(work.are_whole ? launch_columns(c, &work, TALLY_START_BEHIND) : launch_with_numbers(c, &work));
+    return tally__call_finalize(c, staging, rows, flags, report);
 }
 
-/* ---- rows of values side by side, by some lanes each ---- */
+/* ---- rows of values side by side ---- */
 
 enum {
-    LANE_VALUES = 480,     /* the most values of a lane: for these errors are bounded (kernels/compensated/nodes.h) */
-    WARP_BYTES = 16 << 10, /* bytes of a row, up to which a warp has it, however few rows there are */
-    RESIDENT = 24,         /* warps that a multiprocessor holds */
-    FEW_ROWS = 8 /* rows that blocks have, for each multiprocessor: of fewer, several blocks had better share one */
+    LANE_VALUES = 480, /* the most values of a lane: for these errors are bounded (kernels/compensated/nodes.h) */
+    RESIDENT = 24      /* warps that a multiprocessor holds */
 };
-static int64_t bytes_of_row(const tally__call *c, int64_t length) {
-    return length * (int64_t)tally__geometry_of(c->spec).value_bytes * c->spec->inputs;
+static int64_t value_bytes(const tally__call *c) { return (int64_t)tally__geometry_of(c->spec).value_bytes; }
+static int64_t bytes_of_row(const tally__call *c, int64_t length) { return length * value_bytes(c) * c->spec->inputs; }
+
+/* Whether the addresses of both inputs have the same remainder modulo 16. */
+static bool are_alike(const tally__call *call) { return ((uintptr_t)call->in.x ^ (uintptr_t)call->in.y) % 16 == 0; }
+bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments) {
+    return call->spec->exact && segments->inner == 1 && segments->length > TALLY_SHORT_APART && are_alike(call) &&
+           tally__are_packed(call, value_bytes(call));
 }
 /* Whether all warps of a block have a row: it is long, and rows are few, so that warps with a row each would not all
  * be done at the same time. */
 static bool are_long(const tally__call *c, int64_t rows, int64_t length) {
+    enum { WARP_BYTES = 16 << 10 /* up to which a warp has a row, however few rows there are */ };
     return length > LANE_VALUES * TALLY_WARP ||
            (bytes_of_row(c, length) > WARP_BYTES && rows < 3 * RESIDENT * (int64_t)c->gpu->multiprocessors);
 }
-/* Whether lanes have rows, and not blocks parts of them (measured: docs/design/012). */
-static bool are_for_lanes(const tally__call *c, int64_t rows, int64_t length) {
-    return !are_long(c, rows, length) ||
-           (length <= LANE_VALUES * TALLY_THREADS && rows >= FEW_ROWS * (int64_t)c->gpu->multiprocessors);
-}
+
 /* Sets how many lanes a row has, and how many rows a warp: few lanes for short rows, which then take fewer steps to
  * meet, and several rows, so that results cost less; but half as many warps as a GPU holds, or more, if there are
  * enough rows. Gives the blocks. */
@@ -253,11 +174,6 @@ static int64_t share_lanes(const tally__call *c, tally_lanes_work *work) {
     enum { LEAST = 1, MOST = 5, MOST_TURNS = 2, LANE_BYTES = 256, ENOUGH = RESIDENT / 2 };
     const int64_t bytes = bytes_of_row(c, work->length), lanes = (int64_t)c->gpu->multiprocessors * ENOUGH * TALLY_WARP;
     int32_t log = LEAST, turns;
-    if (are_long(c, work->rows, work->length)) {
-        work->are_long = 1;
-        work->log_lanes = MOST;
-        return work->rows;
-    }
     while (log < MOST && (bytes > (int64_t)LANE_BYTES << log || work->rows << log < lanes)) log++;
     turns = log == MOST || log < MOST_TURNS ? 1 : MOST_TURNS;
     while (turns > 0 && work->rows << log < lanes << turns) turns--;
@@ -265,46 +181,95 @@ static int64_t share_lanes(const tally__call *c, tally_lanes_work *work) {
     work->log_rows = MOST - log + turns;
     return tally__over(tally__over(work->rows, (int64_t)1 << work->log_rows), TALLY_WARPS);
 }
-static tally_status reduce_by_lanes(tally__call *c, int64_t rows, int64_t length, tally__report *report) {
-    tally_lanes_work work = {.x = c->in.x, .y = c->in.y, .rows = rows, .length = length, .wanted = c->wanted};
-    const exact_launch l = {.form = TALLY_FORM_LANES,
-                            .work = &work,
-                            .work_bytes = sizeof work,
-                            .out = &work.out,
-                            .rows = rows,
-                            .length = length,
-                            .blocks = share_lanes(c, &work)};
-    return reduce(c, &l, report);
+static tally_status reduce_by_lanes(tally__call *c, const tally_segments *segments, tally__report *report) {
+    static const tally__form forms[] = {TALLY_FORM_LANES};
+    tally_lanes_work work = {
+        .x = c->in.x, .y = c->in.y, .rows = segments->count, .length = segments->length, .wanted = c->wanted};
+    const int64_t blocks = share_lanes(c, &work);
+    uint64_t bytes = 0;
+    const uint64_t at_flags = tally__take(&bytes, sizeof *work.out.flags),
+                   at_results = tally__take(&bytes, tally__staging_bytes(c, work.rows));
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
+    const tally__cu_address flags = tally__call_waits(c) ? c->scratch.nodes + at_flags : 0,
+                            staging = c->scratch.nodes + at_results;
+    work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
+    TALLY_TRY(tally__call_prepare(c, forms, 1));
+    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work.out.flags));
+    TALLY_TRY(launch_first(c, TALLY_FORM_LANES, blocks, TALLY_START_BEHIND, &work, sizeof work));
+    return tally__call_finalize(c, staging, work.rows, flags, report);
 }
 
-/* Of products of 2-byte floats, tiles of segments are faster than blocks that have parts of rows: measured. */
-bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments) {
-    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
-    if (!call->spec->exact || segments->inner > 1 || segments->length <= TALLY_SHORT_APART) return false;
-    if (!tally__are_packed(call, bytes) || !are_alike(call)) return false;
-    return are_for_lanes(call, segments->count, segments->length) || !(call->spec->inputs == 2 && bytes == 2);
+/* Divides long rows into parts. A block has a row, if rows are enough for blocks to be done at about the same time.
+ * Else parts are so small that each multiprocessor has several for each block that it holds, one after another. Lanes
+ * have whole batches of a part. */
+static void divide_rows_into_parts(const tally__call *c, tally_parts_work *work) {
+    enum { FEW_ROWS = 8, TURNS = 4, LEAST_BYTES = 64 << 10, MOST_BYTES = 256 << 10, BATCH = TALLY_THREADS * 64 };
+    const int64_t multiprocessors = c->gpu->multiprocessors, batch = BATCH / value_bytes(c),
+                  mean =
+                      bytes_of_row(c, work->rows * work->length) / (multiprocessors * (RESIDENT / TALLY_WARPS) * TURNS),
+                  bytes = mean < LEAST_BYTES ? LEAST_BYTES : tally__least(mean, MOST_BYTES);
+    int64_t most = LANE_VALUES * TALLY_THREADS;
+    if (work->rows < FEW_ROWS * multiprocessors) most = tally__least(bytes / bytes_of_row(c, 1), most);
+    const int64_t parts = tally__over(work->length, most),
+                  even = tally__over(tally__over(work->length, parts), batch) * batch;
+    work->part_values = (int32_t)even;
+    work->parts = (int32_t)tally__over(work->length, even);
+    work->last_values = (int32_t)(work->length - (work->parts - 1) * even);
 }
+/* Launches the kernels; the second, if several blocks share a row, adds up again what the first leaves. */
+static tally_status launch_parts(const tally__call *c, const tally_parts_work *work) {
+    tally__loaded flat;
+    TALLY_TRY(launch_first(c, TALLY_FORM_ROWS, work->rows * work->parts, TALLY_START_BEHIND, work, sizeof *work));
+    if (work->parts == 1) return TALLY_OK;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
+    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_rows, tally__resident_blocks(&flat, INT32_MAX),
+                              TALLY_START_EARLY, work);
+}
+/* The same of `each` rows at a time: for as many there are counters. */
+static tally_status launch_some(const tally__call *c, const tally_parts_work *work, int64_t each) {
+    for (int64_t first = 0; first < work->rows; first += each) {
+        const int64_t at = first * work->length * value_bytes(c);
+        tally_parts_work some = *work;
+        some.rows = tally__least(each, work->rows - first);
+        some.x += at;
+        some.y += at;
+        some.out.result = (char *)work->out.result + first * work->out.result_stride;
+        TALLY_TRY(launch_parts(c, &some));
+    }
+    return TALLY_OK;
+}
+static tally_status reduce_by_parts(tally__call *c, const tally_segments *segments, tally__report *report) {
+    static const tally__form forms[] = {TALLY_FORM_ROWS, TALLY_FORM_FLAT};
+    tally_parts_work work = {
+        .x = c->in.x, .y = c->in.y, .rows = segments->count, .length = segments->length, .wanted = c->wanted};
+    uint64_t bytes = 0;
+    divide_rows_into_parts(c, &work);
+    work.row_nodes = tally_all_pitches(work.parts);
+    work.row_counters = tally_all_pitches(work.parts / TALLY_FAN + 1);
+    const int64_t each = tally__least(work.rows, work.parts == 1 ? INT32_MAX : TALLY_ARRIVALS / work.row_counters),
+                  shared = work.parts == 1 ? 0 : each;
+    const uint64_t at_flags = tally__take(&bytes, sizeof *work.out.flags),
+                   at_nodes = tally__take(&bytes, shared * work.row_nodes * TALLY_EXPANSION_NODE_BYTES),
+                   at_limbs = tally__take(&bytes, shared * (int64_t)tally__geometry_of(c->spec).node_size),
+                   at_unsure = tally__take(&bytes, shared * (int64_t)sizeof *work.unsure),
+                   at_results = tally__take(&bytes, tally__staging_bytes(c, work.rows));
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
+    const tally__cu_address memory = c->scratch.nodes, staging = memory + at_results,
+                            flags = tally__call_waits(c) ? memory + at_flags : 0;
+    work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
+    work.nodes = (char *)(uintptr_t)(memory + at_nodes);
+    work.limbs = (char *)(uintptr_t)(memory + at_limbs);
+    work.unsure = (int32_t *)(uintptr_t)(memory + at_unsure);
+    work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
+    TALLY_TRY(tally__call_prepare(c, forms, work.parts == 1 ? 1 : 2));
+    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work.out.flags));
+    TALLY_TRY(launch_some(c, &work, each));
+    return tally__call_finalize(c, staging, work.rows, flags, report);
+}
+
 tally_status tally__reduce_exact_rows(tally__call *c, const tally_segments *segments, tally__report *report) {
-    if (are_for_lanes(c, segments->count, segments->length))
-        return reduce_by_lanes(c, segments->count, segments->length, report);
-    const tally__geometry sizes = tally__geometry_of(c->spec);
-    const int64_t bytes = (int64_t)sizes.value_bytes, begin = (int64_t)((uintptr_t)c->in.x % 16);
-    tally_exact_rows_work work = {.x = c->in.x - begin,
-                                  .y = c->in.y - begin,
-                                  .before = (int32_t)(begin / bytes),
-                                  .rows = segments->count,
-                                  .length = segments->length,
-                                  .is_even = begin == 0 && segments->length * bytes % 16 == 0,
-                                  .wanted = c->wanted};
-    cut_rows(c, &work);
-    const exact_launch l = {.form = TALLY_FORM_ROWS,
-                            .work = &work,
-                            .work_bytes = sizeof work,
-                            .out = &work.sums.out,
-                            .sums = &work.sums,
-                            .rows = work.rows,
-                            .length = work.length,
-                            .blocks = tally__over(work.rows, work.rows_each) * work.chunks,
-                            .slots = most_rows(&sizes)};
-    return reduce(c, &l, report);
+    return are_long(c, segments->count, segments->length) ? reduce_by_parts(c, segments, report)
+                                                          : reduce_by_lanes(c, segments, report);
 }

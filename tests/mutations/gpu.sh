@@ -107,15 +107,22 @@ mutation measured-signs kernels/compensated/anchored.h 'has_signs = TALLY_KERNEL
 mutation measured-second kernels/compensated/anchored.h \
     'if (TALLY_KERNEL_INPUTS == 2) put_in_sizes(' 'if (0) put_in_sizes('
 file=kernels/production/exact_lanes.h
-mutation lanes-turn $file 'if (is_there && sub == turn && !' 'if (is_there && sub <= turn && !'
+mutation lanes-turn $file 'if (is_there && sub == turn) node' 'if (is_there && sub <= turn) node'
 mutation lanes-left $file 'if (tally_any(mine >= 0)) put_rows_again' 'if (0) put_rows_again'
 mutation lanes-again $file 'k < tally_lane(); k++) left' 'k < tally_lane() - 1; k++) left'
-mutation lanes-long-again $file 'if (shared->is_left) put_long_again' 'if (0) put_long_again'
-mutation lanes-power $file 'power_for(tally_warp_max(is_there ? shared->most[lane] : 0))' 'power_for(mine)'
-mutation lanes-joined $file \
+file=kernels/production/exact_parts.h
+mutation parts-again $file 'if (shared->is_left) put_again' 'if (0) put_again'
+mutation parts-power $file 'power_for(tally_warp_max(is_there ? shared->most[lane] : 0))' 'power_for(mine)'
+mutation parts-joined $file \
     'sums = is_there ? shared->sums[lane] : no_sums();' \
     'sums = lane + 1 < TALLY_WARPS ? shared->sums[lane] : no_sums();'
-mutation lanes-skipped $file 'if (TALLY_MAY_SKIP) all.present = shared->present[lane];' ';'
+mutation parts-skipped $file 'if (TALLY_MAY_SKIP) all.present = shared->present[lane];' ';'
+mutation parts-last $file 'n = part == work.parts - 1 ? work.last_values : work.part_values;' 'n = work.part_values;'
+mutation parts-unsure $file 'if (is_shared) note_unsure(&work, row, is_left);' 'if (is_shared) note_unsure(&work, row, 0);'
+mutation parts-closed $file 'if (is_shared && !close_part(&work, row, part, &node)) return;' 'if (part > 0) return;'
+file=kernels/production/flat.h
+mutation flat-rows-turn $file 'turn -= pieces;' ';'
+mutation flat-rows-left $file '(int32_t)(left < each ? left : each)};' '(int32_t)each};'
 file=kernels/production/short_exact.h
 mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
 mutation short-there $file 'certain &= there;' ';'
@@ -128,12 +135,6 @@ mutation stripes-place kernels/production/stripes.h 'lift_partial(x[m], y[m], fi
 mutation stripes-halves kernels/production/stripes.h \
     'combine_partial(columns.of[k], columns.of[k + half])' \
     'combine_partial(columns.of[k], columns.of[k + 1])'
-file=kernels/exact_rows/rows_task.h
-mutation exact-row-before $file 'within.from = part == 0 ? task->before : 0;' 'within.from = 0;'
-mutation exact-row-last $file '|| part == task->parts - 1)' ')'
-mutation exact-row-edge $file \
-    '(row == work->rows - 1 && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&' \
-    '(row == work->rows && k + TALLY_DEVICE_STRIPES * task->lanes >= task->parts &&'
 file=kernels/exact_rows/columns_task.h
 mutation exact-columns-last $file \
     'return row < task->plain_end ? task->high' \
@@ -141,7 +142,6 @@ mutation exact-columns-last $file \
 mutation exact-columns-rows $file 'work->width == work->inner ? column : column % (int32_t)work->inner' 'column'
 file=kernels/exact_rows/block_sums.h
 mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
-mutation exact-copies $file 'for (int32_t c = 0; c < copies; c++) {' 'for (int32_t c = 0; c < 1; c++) {'
 
 group gpu-whole "${isas%% *}" "test_gpu --quick" test_gpu test_gpu_nodes
 mutation extremes-no-value kernels/types/extremes.h '(TALLY_NAN == 1 ? 0x7fffffff : 0x7f800000)' '(0x7f800000)'

@@ -298,12 +298,25 @@ static void compare_filled(const subject *s, fill_row fill, int64_t outer, int64
     EXPECT_OK(perform(context_for(s, backend, 1), s->op, in, in, &segments, out));
     for (int64_t i = 0; i < rows; i++) EXPECT_BITS(got + (size_t)i * each, wanted + (size_t)i * each, each, "a result");
 }
-/* A sum that is a tie but for a value 220 binades below. */
-static void fill_far_tie(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
-    const double half = ldexp(1, type == TALLY_F32 ? 76 : 47), signs[] = {1, 0, -1};
+/* A sum of a type's own that is a tie but for a value 220 binades below; and one of f64. */
+static void fill_tie(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length, double half) {
+    const double signs[] = {1, 0, -1};
     put_number(type, x, first, ldexp(1, 100));
     put_number(type, x, first + (7 + row % 100) % length * inner, half);
     put_number(type, x, first + (length - 1) * inner, signs[row % 3] * ldexp(1, -120));
+}
+static void fill_far_tie(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
+    fill_tie(type, x, row, first, inner, length, ldexp(1, type == TALLY_F32 ? 76 : 47));
+}
+static void fill_far_tie_f64(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
+    fill_tie(type, x, row, first, inner, length, ldexp(1, 47));
+}
+/* Multiples of 2^-20 whose sum, 2^30 and a half of its last bit in f64, is a tie, and so is the mean of 2^k of them. */
+static void fill_near_tie(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
+    put_number(type, x, first + row % length * inner, ldexp(1, 30));
+    for (int64_t m = 1; m < length; m++)
+        put_number(type, x, first + (m + row) % length * inner, m % 2 ? ldexp(1, -20) : -ldexp(1, -20));
+    put_number(type, x, first + (length - 1 + row) % length * inner, ldexp(1, -23));
 }
 /* Values next to the largest, and an infinity or a NaN among those of most rows. */
 static void fill_largest(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
@@ -358,8 +371,9 @@ static void test_filled(void **state) {
     }
 }
 
-/* Exact rows of values side by side, so many that a warp has several for each of its groups of lanes; and long ones, of
- * which a block has each (kernels/production/exact_lanes.h). Also such as are added up again. */
+/* Exact rows of values side by side, so many that a warp has several for each of its groups of lanes
+ * (kernels/production/exact_lanes.h); and long ones, of which a block has each (exact_parts.h). Also such as are added
+ * up again. */
 static void test_lanes(void **state) {
     static const subject some[] = {
         {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_VAR, TALLY_F32, 1, 1, TALLY_BEST},
@@ -379,6 +393,26 @@ static void test_lanes(void **state) {
                                          {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}};
         compare_filled(&unsure[k], fill_far_tie, 400, 120, 1);
         compare_filled(&unsure[k], k < 2 ? fill_far_tie : fill_largest, 8 * all, 8201, 1);
+    }
+}
+
+/* Exact rows that several blocks share (kernels/production/exact_parts.h), up to so many that their nodes are combined
+ * twice. Also such as the second kernel adds up again (flat.h). */
+static void test_parts(void **state) {
+    static const subject some[] = {
+        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_VAR, TALLY_F64, 1, 1, TALLY_BEST},
+        {TALLY_STATS, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_NORM2, TALLY_BF16, 0, 0, TALLY_BEST},
+        {TALLY_DOT, TALLY_F16, 0, 0, TALLY_BEST},   {TALLY_MEAN, TALLY_F64, 1, 0, TALLY_BEST},
+        {TALLY_STATS, TALLY_F32, 1, 0, TALLY_BEST}, {TALLY_STATS, TALLY_F64, 0, 0, TALLY_BEST}};
+    static const fill_row fills[] = {fill_far_tie, fill_far_tie_f64, fill_near_tie, fill_largest};
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        compare(&some[k], k % (ROUNDING + 1), (shape){3, 70001, 1}, k, &layouts[0], true);
+        if (k % 4 == 0 || backend != TALLY_BACKEND_SIMT)
+            compare(&some[k], ROUNDING, (shape){1, 65 * (65536 / (int64_t)tally_type_size(some[k].type)) + 5, 1}, k,
+                    &layouts[0], false);
+        if (some[k].op == TALLY_DOT || some[k].op == TALLY_NORM2) continue;
+        for (int f = 0; f < 4; f++) compare_filled(&some[k], fills[f], 5, f % 2 ? 65536 : 40003, 1);
     }
 }
 
@@ -523,10 +557,11 @@ int main(int argc, char **argv) {
                                              cmocka_unit_test(test_stripes),       cmocka_unit_test(test_wide_rows),
                                              cmocka_unit_test(test_data),          cmocka_unit_test(test_device_memory),
                                              cmocka_unit_test(test_exact_columns), cmocka_unit_test(test_exact_rows)};
-    const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_filled),  cmocka_unit_test(test_lanes),  cmocka_unit_test(test_long_columns),
-        cmocka_unit_test(test_chunks),  cmocka_unit_test(test_many),   cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_outputs), cmocka_unit_test(test_halves), cmocka_unit_test(test_failing_driver)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_filled), cmocka_unit_test(test_lanes),
+                                        cmocka_unit_test(test_parts),  cmocka_unit_test(test_long_columns),
+                                        cmocka_unit_test(test_chunks), cmocka_unit_test(test_many),
+                                        cmocka_unit_test(test_tiles),  cmocka_unit_test(test_outputs),
+                                        cmocka_unit_test(test_halves), cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_rows);
