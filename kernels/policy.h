@@ -12,7 +12,7 @@
  *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (user/operator.h)
  *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
  *     TALLY_EXPANSIONS                                         of the form (forms.h), 1
- *     TALLY_EXPANSION_PARTS, TALLY_TELLS_SUMS                  of files in production/, 1 */
+ *     TALLY_EXPANSION_PARTS                                    of files in production/, 1 */
 #ifndef TALLY_POLICY_H
 #define TALLY_POLICY_H
 
@@ -147,10 +147,6 @@
 #ifndef TALLY_EXPANSION_PARTS
 #define TALLY_EXPANSION_PARTS 0
 #endif
-/* Sums are seldom joined: there is time to tell whether a pair is exact. */
-#ifndef TALLY_TELLS_SUMS
-#define TALLY_TELLS_SUMS 0
-#endif
 /* Else sums are two doubles each (compensated/nodes.h). */
 #define TALLY_IS_COMPENSATED (TALLY_IS_EXACT && TALLY_EXPANSIONS && !TALLY_EXPANSION_PARTS)
 /* A sum of values or magnitudes alone. */
@@ -158,6 +154,9 @@
 /* The largest term bounds partial sums. Those of magnitudes and squares are no larger than what they end as. */
 #define TALLY_NEEDS_LARGEST \
     (TALLY_KERNEL_INPUTS == 2 || (TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_ADDS_MAGNITUDES))
+/* The smallest size tells, with the largest, that a pair is a sum of f32 exactly: many a mean of them is a tie of f64.
+ */
+#define TALLY_HAS_LEAST (TALLY_IS_COMPENSATED && TALLY_HAS_KEYS && TALLY_BYTES == 4)
 /* Of few bits one double holds most sums, which their range tells (compensated/ranged.h). Of f32 it does so where a
  * warp adds up a leaf: other segments go by chunks, or have values that are far apart. */
 #define TALLY_IS_RANGED \

@@ -453,6 +453,7 @@
 #define is_told TALLY_N(is_told)
 #define is_unfit TALLY_N(is_unfit)
 #define is_usual TALLY_N(is_usual)
+#define is_whole_sum TALLY_N(is_whole_sum)
 #define is_wide TALLY_N(is_wide)
 #define item_at TALLY_N(item_at)
 #define item_of TALLY_N(item_of)

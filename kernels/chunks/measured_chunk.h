@@ -68,7 +68,7 @@ TALLY_FN column_t take_stored(const uint32_t *from, int32_t is_wide, uint32_t bo
     const uint32_t *const keys = from + (is_wide ? wide_doubles_words : doubles_words);
     stored.low = (TALLY_K)keys[0], stored.high = (TALLY_K)keys[1];
 #endif
-    column_t column = column_of_anchored(&stored, 0);
+    column_t column = column_of_anchored(&stored, 0, 0);
     column.products.lost |= lost & lost_of_products;
     TALLY_IF_LARGEST(column.largest = is_wide ? from[largest_word] : bound;)
     (void)bound;

@@ -115,8 +115,9 @@ TALLY_FN void meet_anchored(anchored_t *a, double anchor, int32_t mask) {
     a->high = high > a->high ? high : a->high;
 #endif
 }
-/* The sums that such have beside an anchor, as pairs. */
-TALLY_FN column_t column_of_anchored(const anchored_t *a, double anchor) {
+/* The sums that such have beside an anchor, as pairs; least: the size of the smallest value, or 0. */
+TALLY_FN column_t column_of_anchored(const anchored_t *a, double anchor, uint32_t least) {
+    (void)least;
     const double level = a->level - anchor;
     tally_pair squares = {a->below, 0}; /* of -0 alone -0 */
     if (level != 0) squares = tally_two_sum(level, a->below);
@@ -126,6 +127,7 @@ TALLY_FN column_t column_of_anchored(const anchored_t *a, double anchor) {
     column.products.rest = squares.low;
     column.products.lost = !are_products_told && squares.low != 0;
     TALLY_IF_LARGEST(column.largest = tally_high_word(TALLY_IS_SPLIT ? 0x1p32 : anchor);) /* of products, or more */
+    TALLY_IF_LEAST(column.least = least;)
     TALLY_IF_KEYS(column.low = a->low; column.high = a->high;)
     return column;
 }

@@ -9,7 +9,7 @@
 #include TALLY_KERNEL_FILE
 #include "compensated/results.h"
 #include "compensated/ranged.h"
-#if TALLY_IS_PLAIN || TALLY_HAS_MEASURED_CHUNKS
+#if TALLY_IS_PLAIN || TALLY_HAS_MEASURED_CHUNKS || TALLY_HAS_LEAST
 #include "compensated/width.h"
 #endif
 
@@ -19,6 +19,11 @@
 #define TALLY_IF_LARGEST(...) __VA_ARGS__
 #else
 #define TALLY_IF_LARGEST(...)
+#endif
+#if TALLY_HAS_LEAST
+#define TALLY_IF_LEAST(...) __VA_ARGS__
+#else
+#define TALLY_IF_LEAST(...)
 #endif
 #if TALLY_IS_F64
 #define TALLY_IF_MARKS(...) __VA_ARGS__ /* of narrow floats the first double is infinite or a NaN where a value is */
@@ -30,11 +35,12 @@ enum {
     seen_nan = 2,
     lost_digits = 4 /* of a product below the smallest f64 */
 };
-#define TALLY_COLUMN(X)                                                            \
-    TALLY_IF_SUM(X(tally_compensated, sum))                                        \
-    TALLY_IF_PRODUCTS(X(tally_compensated, products))                              \
-    TALLY_IF_LARGEST(X(uint32_t, largest)) /* term, as range_of has it, or more */ \
-    TALLY_IF_MARKS(X(int32_t, marks))                                              \
+#define TALLY_COLUMN(X)                                                             \
+    TALLY_IF_SUM(X(tally_compensated, sum))                                         \
+    TALLY_IF_PRODUCTS(X(tally_compensated, products))                               \
+    TALLY_IF_LARGEST(X(uint32_t, largest)) /* term, as range_of has it, or more */  \
+    TALLY_IF_MARKS(X(int32_t, marks))                                               \
+    TALLY_IF_LEAST(X(uint32_t, least)) /* size, as range_of has it; 0: not known */ \
     TALLY_IF_KEYS(X(TALLY_K, low) X(TALLY_K, high))
 #define TALLY_NODE(X) TALLY_COLUMN(X)
 #define TALLY_START(a)                                                 \
@@ -43,6 +49,7 @@ enum {
         TALLY_IF_PRODUCTS((a).products = tally_compensated_none();)    \
         TALLY_IF_LARGEST((a).largest = 0;)                             \
         TALLY_IF_MARKS((a).marks = 0;)                                 \
+        TALLY_IF_LEAST((a).least = UINT32_MAX;)                        \
         TALLY_IF_KEYS((a).low = TALLY_K_HIGH, (a).high = TALLY_K_LOW;) \
     } while (0)
 #define TALLY_JOIN(a, b)                                                                            \
@@ -51,6 +58,7 @@ enum {
         TALLY_IF_PRODUCTS(tally_compensated_join(&(a).products, &(b).products, are_products_told);) \
         TALLY_IF_LARGEST((a).largest = (b).largest > (a).largest ? (b).largest : (a).largest;)      \
         TALLY_IF_MARKS((a).marks |= (b).marks;)                                                     \
+        TALLY_IF_LEAST((a).least = (b).least < (a).least ? (b).least : (a).least;)                  \
         TALLY_IF_KEYS((a).low = (b).low < (a).low ? (b).low : (a).low;)                             \
         TALLY_IF_KEYS((a).high = (b).high > (a).high ? (b).high : (a).high;)                        \
     } while (0)
@@ -92,6 +100,7 @@ TALLY_FN column_t lift(item_t x, item_t y) {
     a.marks = is_there ? marks_of(u) | marks_of(w) | (is_small ? lost_digits : 0) : 0;
 #endif
 #endif
+    TALLY_IF_LEAST(a.least = is_there ? range_of(u).least : UINT32_MAX;)
     TALLY_IF_KEYS(a.low = is_there ? order_key(x.raw) : TALLY_K_HIGH;)
     TALLY_IF_KEYS(a.high = is_there ? order_key(x.raw) : TALLY_K_LOW;)
     return a;
@@ -173,10 +182,23 @@ typedef struct result_t {
 TALLY_FN uint64_t word_of(double value, const tally_final *final) {
     return kernel_result_bytes(final) == 8 ? (uint64_t)tally_bits_f64(value) : (uint32_t)tally_bits_f32((float)value);
 }
+#if TALLY_HAS_LEAST
+/* Whether the pair is the sum. All terms, and all errors, are multiples of the last bit of the smallest term. Errors
+ * are at most half of the last bit of n times the largest term, and there are two for each of n terms at most
+ * (additions of what is joined included): so the sum of errors has no more than 53 bits. */
+TALLY_FN int32_t is_whole_sum(const node_t *a) {
+    const uint32_t low = (uint32_t)value_bits(from_key(a->low)) & 0x7fffffff,
+                   high = (uint32_t)value_bits(from_key(a->high)) & 0x7fffffff;
+    const range_t range = {low > high ? low : high, a->least};
+    const int32_t log2_n = 64 - __builtin_clzll((uint64_t)a->n | 1);
+    return width_of(range) + 2 * log2_n <= 53 + 53;
+}
+#endif
 TALLY_FN compensated_t sums_of_node(const node_t *node, int32_t seen) {
     const double share = share_of_sizes(node->n);
     compensated_t a;
     TALLY_IF_SUM(a.sum = node->sum;)
+    TALLY_IF_LEAST(if (a.sum.lost != 0) a.sum.lost = !is_whole_sum(node);)
     TALLY_IF_PRODUCTS(a.products = node->products;)
     a.error = share * (double)node->n * largest_of_node(node);
     a.share = share;

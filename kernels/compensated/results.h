@@ -9,10 +9,8 @@
 #include "sums/compensated.h"
 
 enum {
-    /* Many a sum of f64 is a tie, which is known only if the sum is. So is many an f64 mean or spread of f32; of long
-     * segments it would take too long to know that of the mean. */
-    is_told = TALLY_HAS_SUM && (!TALLY_HAS_PRODUCTS || TALLY_HAS_KEYS) &&
-              (TALLY_IS_F64 || (TALLY_TELLS_SUMS && TALLY_HAS_KEYS && TALLY_BYTES == 4)),
+    /* Many a sum of f64 is a tie, which is known only if the sum is. So is many an f64 spread of f32. */
+    is_told = TALLY_IS_F64 && TALLY_HAS_SUM && (!TALLY_HAS_PRODUCTS || TALLY_HAS_KEYS),
     are_products_told = TALLY_HAS_KEYS && TALLY_NUMBER == TALLY_NUMBER_f32,
     sums_are_exact = TALLY_NUMBER == TALLY_NUMBER_f16 /* all f16 have 40 bits in common */
 };

@@ -48,7 +48,7 @@ TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, cons
     }
     to->anchored = nothing_anchored(to->anchor);
     fold_quads(to, batch, there, look_anchored);
-    to->column = combine(to->column, column_of_anchored(&to->anchored, to->anchor));
+    to->column = combine(to->column, column_of_anchored(&to->anchored, to->anchor, to->measured.of[0].least));
 }
 #else
 TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
@@ -99,7 +99,7 @@ TALLY_FN folded_t folded_row(const row_t *row, int32_t log_lanes) {
 #if TALLY_IS_SPLIT
     folded.anchored = nothing_anchored(TALLY_SPLIT_ANCHOR);
     fold_row(&folded, row, log_lanes, look_anchored);
-    folded.column = column_of_anchored(&folded.anchored, TALLY_SPLIT_ANCHOR);
+    folded.column = column_of_anchored(&folded.anchored, TALLY_SPLIT_ANCHOR, 0);
     is_exact = 1;
 #elif TALLY_IS_RANGED
     if (!TALLY_MAY_SKIP) {

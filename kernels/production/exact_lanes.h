@@ -5,7 +5,6 @@
 #ifndef TALLY_FORM_EXACT_LANES_H
 #define TALLY_FORM_EXACT_LANES_H
 
-#define TALLY_TELLS_SUMS 1
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE

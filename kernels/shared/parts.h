@@ -211,7 +211,7 @@ TALLY_FN node_t parts_node(const TALLY_T *x, const TALLY_T *y, int32_t at, int32
         if (!tally_any(n > 0 && !has_anchor(&folded.measured, log2_of(n), &folded.anchor))) {
             folded.anchored = nothing_anchored(folded.anchor);
             fold_parts(&folded, x + at, y + at, n, lanes, look_anchored);
-            return to_node(column_of_anchored(&folded.anchored, folded.anchor), n);
+            return to_node(column_of_anchored(&folded.anchored, folded.anchor, folded.measured.of[0].least), n);
         }
     }
 #endif

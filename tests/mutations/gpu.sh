@@ -86,7 +86,7 @@ file=kernels/exact_rows/lanes_row.h
 mutation lanes-before $file 'before = most < n ? most : n;' 'before = most;'
 mutation lanes-edges $file 'i < row->before + row->after; i += lanes' 'i < row->before; i += lanes'
 mutation lanes-there $file 'if (k < there) batch->x[k]' 'if (k <= there) batch->x[k]'
-mutation lanes-anchor $file 'column_of_anchored(&to->anchored, to->anchor)' 'column_of_anchored(&to->anchored, 0)'
+mutation lanes-anchor $file 'column_of_anchored(&to->anchored, to->anchor, to' 'column_of_anchored(&to->anchored, 0, to'
 mutation lanes-batch $file 'has_anchor(&to->measured, log_batch,' 'has_anchor(&to->measured, -4,'
 mutation lanes-ranged $file '!ranged_is_exact(&folded.ranged, of_lane)' '0 * of_lane'
 mutation rows-rest kernels/order/leaf.h 'if (v < rest) parts' 'if (v < rest - 1) parts'
@@ -123,6 +123,12 @@ mutation parts-closed $file 'if (is_shared && !close_part(&work, row, part, &nod
 file=kernels/production/flat.h
 mutation flat-rows-turn $file 'turn -= pieces;' ';'
 mutation flat-rows-left $file '(int32_t)(left < each ? left : each)};' '(int32_t)each};'
+mutation stats-least kernels/compensated/nodes.h \
+    'width_of(range) + 2 * log2_n <= 53 + 53' \
+    'width_of(range) + 2 * log2_n <= 53 + 400'
+mutation stats-least-lanes kernels/exact_rows/lanes_row.h \
+    'column_of_anchored(&to->anchored, to->anchor, to->measured.of[0].least)' \
+    'column_of_anchored(&to->anchored, to->anchor, UINT32_MAX)'
 file=kernels/production/short_exact.h
 mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
 mutation short-there $file 'certain &= there;' ';'
