@@ -50,6 +50,16 @@ TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, cons
     fold_quads(to, batch, there, look_anchored);
     to->column = combine(to->column, column_of_anchored(&to->anchored, to->anchor, to->measured.of[0].least));
 }
+#elif TALLY_IS_RANGED && !TALLY_IS_SPLIT && !TALLY_MAY_SKIP
+/* The same in one double, if its range says that this was exact. */
+TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
+    to->ranged = nothing_ranged();
+    fold_quads(to, batch, there, look_ranged);
+    if (ranged_is_exact(&to->ranged, batch_quads * TALLY_PART))
+        to->column = combine(to->column, column_of_ranged(&to->ranged));
+    else
+        fold_quads(to, batch, there, look);
+}
 #else
 TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
     fold_quads(to, batch, there, look);
@@ -95,21 +105,13 @@ TALLY_FN void fold_row(folded_t *to, const row_t *row, int32_t log_lanes, const 
 TALLY_FN folded_t folded_row(const row_t *row, int32_t log_lanes) {
     const int32_t n = row->before + row->count * TALLY_PART + row->after;
     folded_t folded = nothing_folded(n);
-    int32_t is_exact = 0;
 #if TALLY_IS_SPLIT
     folded.anchored = nothing_anchored(TALLY_SPLIT_ANCHOR);
     fold_row(&folded, row, log_lanes, look_anchored);
     folded.column = column_of_anchored(&folded.anchored, TALLY_SPLIT_ANCHOR, 0);
-    is_exact = 1;
-#elif TALLY_IS_RANGED
-    if (!TALLY_MAY_SKIP) {
-        const int32_t of_lane = ((row->count >> log_lanes) + 3) * TALLY_PART; /* values, at most */
-        fold_row(&folded, row, log_lanes, look_ranged);
-        is_exact = !tally_any(n > 0 && !ranged_is_exact(&folded.ranged, of_lane));
-        folded.column = is_exact ? column_of_ranged(&folded.ranged) : identity();
-    }
+#else
+    fold_row(&folded, row, log_lanes, look_columns);
 #endif
-    if (!is_exact) fold_row(&folded, row, log_lanes, look_columns);
     meet_lanes(&folded, 1 << log_lanes, look_columns);
     return folded;
 }

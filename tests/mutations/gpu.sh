@@ -88,7 +88,7 @@ mutation lanes-edges $file 'i < row->before + row->after; i += lanes' 'i < row->
 mutation lanes-there $file 'if (k < there) batch->x[k]' 'if (k <= there) batch->x[k]'
 mutation lanes-anchor $file 'column_of_anchored(&to->anchored, to->anchor, to' 'column_of_anchored(&to->anchored, 0, to'
 mutation lanes-batch $file 'has_anchor(&to->measured, log_batch,' 'has_anchor(&to->measured, -4,'
-mutation lanes-ranged $file '!ranged_is_exact(&folded.ranged, of_lane)' '0 * of_lane'
+mutation lanes-ranged $file 'if (ranged_is_exact(&to->ranged, batch_quads * TALLY_PART))' 'if (1)'
 mutation rows-rest kernels/order/leaf.h 'if (v < rest) parts' 'if (v < rest - 1) parts'
 mutation lanes-parts $file 'is_last ? row->after : 0' 'row->after'
 mutation lanes-anchored kernels/compensated/anchored.h \
