@@ -17,6 +17,7 @@
     X(MERGE_TWO, MERGES)    /* sorted arrays in passes of 2 runs */            \
     X(MERGE_FOUR, MERGES)   /* of 4 */                                         \
     X(MERGE_EIGHT, MERGES)  /* of 8 */                                         \
+    X(ACROSS, ROWS)         /* exact sums of products of such */               \
     X(COLUMNS, ROWS)        /* rows that lie across others */                  \
     X(ROWS, ROWS)           /* rows whose values lie side by side */           \
     X(SHORT, ROWS)          /* rows of a few values */                         \
@@ -80,12 +81,14 @@
         K(EXACT, ROWS, exact_parts, TALLY_THREADS, tally_parts_work)                              \
     U(EXACT, COLUMNS, "production/exact_columns.h", )                                             \
         K(EXACT, COLUMNS, exact_columns, TALLY_THREADS, tally_columns_work)                       \
+    U(EXACT, ACROSS, "production/columns.h", TALLY_EXPANSIONS)                                    \
+        K(EXACT, ACROSS, expansion_columns, TALLY_THREADS, tally_rows_work)                       \
     U(EXACT, FLAT, "production/flat.h", )                                                         \
         K(EXACT, FLAT, flat, TALLY_FLAT_THREADS, tally_segments_work)                             \
         K(EXACT, FLAT, flat_whole, TALLY_FLAT_THREADS, tally_segments_work)                       \
         K(EXACT, FLAT, flat_clear, TALLY_THREADS, tally_segments_work)                            \
         K(EXACT, FLAT, flat_finish, TALLY_THREADS, tally_segments_work)                           \
-        K(EXACT, FLAT, flat_rows, TALLY_FLAT_THREADS, tally_parts_work)                           \
+        K(EXACT, FLAT, flat_rows, TALLY_FLAT_THREADS, tally_left_work)                            \
     U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                       \
         K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS, tally_part_nodes_work)              \
     U(EXACT, NODES, "production/exact_nodes.h", )                                                 \

@@ -209,7 +209,11 @@
 #define TALLY_ARE_BYTE_STATS (TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE)
 #define TALLY_ARE_PLAIN_BYTES (TALLY_BYTES == 1 && !TALLY_SIGNED && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES)
 #define TALLY_ARE_SMALL_TWICE (TALLY_PASSES == 2 && !TALLY_IS_DEAR && TALLY_BYTES <= 4 && sizeof(column_t) <= 4)
-#define TALLY_COLUMNS_BATCH (TALLY_ARE_BYTE_STATS ? 4 : TALLY_ARE_SMALL_TWICE || TALLY_ARE_PLAIN_BYTES ? 16 : 8)
+#define TALLY_ARE_EXACT_SQUARES                                       \
+    (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS && \
+     (TALLY_BYTES == 4 || (TALLY_BYTES == 2 && !TALLY_HAS_SUM && TALLY_KERNEL_INPUTS == 1)))
+#define TALLY_COLUMNS_BATCH \
+    (TALLY_ARE_BYTE_STATS ? 4 : TALLY_ARE_SMALL_TWICE || TALLY_ARE_PLAIN_BYTES || TALLY_ARE_EXACT_SQUARES ? 16 : 8)
 /* Threads add up chunks of a tile, whatever segments they are of (chunks/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* The same where order does not show, for partial results that are small beside the values of a chunk

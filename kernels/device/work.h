@@ -41,6 +41,9 @@ enum {
      : TALLY_ACROSS_LEAST(value_bytes) < TALLY_ACROSS_MOST(node_bytes, order_shows)                                 \
          ? TALLY_ACROSS_MOST(node_bytes, order_shows)                                                               \
          : TALLY_ACROSS_LEAST(value_bytes))
+/* The same for exact rows (production/columns.h): as many as shared memory holds for each thread of a block. */
+#define TALLY_EXACT_ACROSS_OF(value_bytes, inputs, has_sum, has_products) \
+    ((value_bytes) == 8 ? 2 / (inputs) : ((has_sum) && (has_products)) || (inputs) * (value_bytes) == 8 ? 2 : 4)
 /* The same for production/features.h, measured (docs/design/015). In canonical order each feature takes registers for 8
  * columns. */
 enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
@@ -55,9 +58,8 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
     (((value_bytes) == 8 ? 2 : 4) / ((inputs) == 2 || (has_spread) ? 2 : 1)) /* and for short exact rows */
 /* Exact rows of up to so many values that lie side by side have a thread each (production/short_exact.h). */
 enum { TALLY_SHORT_APART = 16 };
-/* The most lanes side by side in production/exact_columns.h: as many as 48 KB of shared memory have digits for. */
-#define TALLY_EXACT_COLUMNS_ACROSS_OF(value_bytes, has_sum, has_products) \
-    (!(has_products) ? 32 : (value_bytes) == 8 ? 16 >> (has_sum) : (value_bytes) == 4 ? 32 : 32 >> (has_sum))
+/* The most lanes side by side in production/exact_columns.h. */
+enum { TALLY_EXACT_COLUMNS_ACROSS = 32 };
 #define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32) /* there: the warps that make the results of `rows` rows */
 enum {
     TALLY_LOG_CHUNK_FAN = 6,
@@ -135,6 +137,16 @@ typedef struct tally_array_work {
 enum { TALLY_READS_WHOLE, TALLY_READS_SHIFTED, TALLY_READS_APART, TALLY_READS_ANYWHERE };
 /* How many results a panel has, of `threads` side by side that have vectors of `across` values. */
 #define TALLY_PANEL_WIDTH(across, threads, is_shifted) ((across) * (threads) - ((is_shifted) ? (across)-1 : 0))
+/* Exact rows whose results a kernel leaves to another: scratch memory of both. */
+typedef struct tally_left_rows {
+    int32_t *unsure;    /* for each row, whether its result is left */
+    char *limbs;        /* a number of limbs for each row, which is 0 if the row is left; of no more than
+                           TALLY_LEFT_ROWS */
+    uint32_t *arrivals; /* counters, `counters` for each row: 0 before and after a launch */
+    int64_t counters;
+} tally_left_rows;
+enum { TALLY_LEFT_ROWS = 8192 };
+
 /* Rows, of outer * length * inner values: production/rows.h, columns.h, short.h. */
 typedef struct tally_rows_work {
     const char *x, *y;
@@ -149,14 +161,15 @@ typedef struct tally_rows_work {
     int64_t row_nodes, row_groups; /* nodes and counters of each row, or of each panel */
     char *nodes;                   /* scratch, as for a whole array */
     uint32_t *arrivals;            /* scratch: counters */
-    tally_results out;
+    tally_left_rows left;          /* exact rows */
+    tally_results out;             /* never NULL: out.flags of exact rows */
 } tally_rows_work;
 
 /* Exact rows that lie across others, of outer * length * inner values: production/exact_columns.h. A block has a chunk
  * of the rows of memory, and in each of them a panel of neighbouring values. */
 typedef struct tally_columns_work {
-    const char *x, *y;
-    int64_t x_stride, y_stride;
+    const char *x;
+    int64_t x_stride;
     int64_t outer, length, inner;
     int64_t width, rows; /* values of a row of memory: inner, or those of several rows; rows of each outer index */
     int64_t panels, chunks;
@@ -181,21 +194,29 @@ typedef struct tally_lanes_work {
     const int32_t *wanted;
 } tally_lanes_work;
 
-/* Long ones: production/exact_parts.h, flat.h. A block has a part of a row. */
+/* Long rows of values side by side: production/exact_parts.h. A block has a part of a row. */
 typedef struct tally_parts_work {
     const char *x, *y;
     int64_t rows, length;
     int32_t parts;                    /* of each row */
     int32_t part_values, last_values; /* values of each part but the last, and of the last */
     tally_results out;                /* out.flags may be NULL */
-    /* Scratch memory, where a row has several parts: */
-    char *nodes;                     /* of the parts and of the tree above, */
-    uint32_t *arrivals;              /* and its counters: 0 before and after a launch; */
-    int64_t row_nodes, row_counters; /* so many for each row */
-    char *limbs;                     /* a number of limbs for each row */
-    int32_t *unsure;                 /* for each row, whether its result takes the second kernel */
+    /* Where a row has several parts: */
+    char *nodes;       /* scratch memory: nodes of parts and of the tree above, whose counters are left.arrivals; */
+    int64_t row_nodes; /* so many for each row */
+    tally_left_rows left;
     const int32_t *wanted;
 } tally_parts_work;
+
+/* The rows that are left: production/flat.h. */
+typedef struct tally_left_work {
+    const char *x, *y;
+    int64_t x_stride, y_stride;
+    int64_t rows, length, inner; /* inner: the distance between values of a row */
+    tally_left_rows left;
+    tally_results out; /* out.flags: NULL, or rows are left if TALLY_FLAG_UNSURE is in it */
+    const int32_t *wanted;
+} tally_left_work;
 
 /* Offsets and boundaries of tiles: production/partition.h. */
 typedef struct tally_offsets_work {

@@ -11,41 +11,33 @@
 enum { is_there = 1 << 16 };
 enum { slot_warps = TALLY_SLOT_WARPS(slots) }; /* the warps that have slots */
 /* Digit d of a slot is digits[d * slots + slot]: neighbouring lanes have neighbouring slots, so that they meet in no
- * bank. The digits of the sum of products follow those of the sum. */
+ * bank. */
 typedef struct shared_t {
-    int32_t digits[all_digits * slots];
+    int32_t digits[sum_digits * slots];
     int32_t seen[slots], absent[slots];
-    int32_t first[2][slots], last[2][slots]; /* of the limbs that are not 0, the first, negated, and the last; [0]: of
-                                                the sum, [1]: of the sum of products */
-    TALLY_IF_KEYS(int64_t low[slots], high[slots];)
+    int32_t first[slots], last[slots]; /* of the limbs that are not 0, the first, negated, and the last */
 } shared_t;
 TALLY_FN void clear_block(shared_t *shared) {
-    for (int32_t i = tally_thread(); i < all_digits * slots; i += TALLY_THREADS) shared->digits[i] = 0;
+    for (int32_t i = tally_thread(); i < sum_digits * slots; i += TALLY_THREADS) shared->digits[i] = 0;
     for (int32_t i = tally_thread(); i < slots; i += TALLY_THREADS) {
         shared->seen[i] = shared->absent[i] = 0;
-        shared->first[0][i] = shared->first[1][i] = -(1 << 16); /* negated */
-        shared->last[0][i] = shared->last[1][i] = -1;
-        TALLY_IF_KEYS(shared->low[i] = INT64_MAX; shared->high[i] = INT64_MIN;)
+        shared->first[i] = -(1 << 16); /* negated */
+        shared->last[i] = -1;
     }
 }
 
 /* ---- values to digits ---- */
 
 typedef struct slot_t {
-    int32_t *sum, *products; /* digits */
+    int32_t *digits;
 } slot_t;
 #define TALLY_PUT_NAME scatter_pair
 #define TALLY_PUT_TYPE slot_t
-#define TALLY_PUT_SUM_DIGITS to->sum
-#define TALLY_PUT_PRODUCT_DIGITS to->products
+#define TALLY_PUT_SUM_DIGITS to->digits
+#define TALLY_PUT_PRODUCT_DIGITS to->digits
 #define TALLY_PUT_SUM_COLUMNS slots
 #define TALLY_PUT_PRODUCT_COLUMNS slots
 #include "exact_sums/pair_to_digits.h"
-
-/* A slot's digits: of the sum, or of the sum of products. */
-TALLY_FN int32_t *digits_of(shared_t *shared, int32_t slot, int32_t is_product) {
-    return shared->digits + is_product * sum_digits * slots + slot;
-}
 
 /* A bit for each of the lane's values v. there: the lane has read such a value; others: one that is not -0. */
 typedef struct found_t {
@@ -54,9 +46,8 @@ typedef struct found_t {
 
 /* Notes the infinities and NaNs of a share and replaces them by zeros. Gives a bit for each v of which the share has
  * values that count. */
-TALLY_RARE int32_t clear_share(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
-                               shared_t *shared) {
-    const uint32_t special = special_parts(x, y), all_parts = (1 << TALLY_DEVICE_STRIPES) - 1;
+TALLY_RARE int32_t clear_share(const work_t *work, const task_t *task, int64_t k, share_t *x, shared_t *shared) {
+    const uint32_t special = special_parts(x, x), all_parts = (1 << TALLY_DEVICE_STRIPES) - 1;
     const int32_t slot = slot_of_value(0);
     int32_t all = TALLY_MAY_SKIP ? 0 : all_of(task);
     TALLY_ROLLED
@@ -65,29 +56,29 @@ TALLY_RARE int32_t clear_share(const work_t *work, const task_t *task, int64_t k
         int32_t there = there_of(work, task, k, s);
         if (special >> s & 1)
             there =
-                clear_part(&x->part[s], &y->part[s], there, &shared->seen[slot], &shared->absent[slot], between_slots);
+                clear_part(&x->part[s], &x->part[s], there, &shared->seen[slot], &shared->absent[slot], between_slots);
         if (TALLY_MAY_SKIP) all |= there;
     }
     return all;
 }
 /* The same in registers. The function is out of line and is given copies in memory: a share that it changed would take
  * too many registers. Data that has NaNs, but no infinities, does not need it. */
-TALLY_FN int32_t clear_specials(const work_t *work, const task_t *task, int64_t k, share_t *x, share_t *y,
-                                extent_t of_x, shared_t *shared) {
-    if (!TALLY_MAY_SKIP && note_nans(x, y, of_x, &shared->seen[slot_of_value(0)], between_slots)) {
-        zero_specials(x, y);
+TALLY_FN int32_t clear_specials(const work_t *work, const task_t *task, int64_t k, share_t *x, extent_t of_x,
+                                shared_t *shared) {
+    if (!TALLY_MAY_SKIP && note_nans(x, x, of_x, &shared->seen[slot_of_value(0)], between_slots)) {
+        zero_specials(x, x);
         return all_of(task);
     }
-    share_t its_x = *x, its_y = *y;
+    share_t its_x = *x;
     const task_t of_task = *task;
-    const int32_t there = clear_share(work, &of_task, k, &its_x, TALLY_KERNEL_INPUTS == 2 ? &its_y : &its_x, shared);
-    *x = its_x, *y = TALLY_KERNEL_INPUTS == 2 ? its_y : its_x;
+    const int32_t there = clear_share(work, &of_task, k, &its_x, shared);
+    *x = its_x;
     return there;
 }
 
 /* Adds the lane's values of a share to its digits: levels cannot hold them. All are finite. Gives a bit for each v of
  * which some value is not -0. */
-TALLY_RARE int32_t scatter_share(const work_t *work, const task_t *task, int64_t k, const share_t *x, const share_t *y,
+TALLY_RARE int32_t scatter_share(const work_t *work, const task_t *task, int64_t k, const share_t *x,
                                  shared_t *shared) {
     int32_t others = 0;
     notes_t notes = no_notes();
@@ -96,11 +87,11 @@ TALLY_RARE int32_t scatter_share(const work_t *work, const task_t *task, int64_t
         const int32_t there = there_of(work, task, k, s);
         TALLY_ROLLED
         for (int32_t v = 0; v < TALLY_PART; v++) {
-            const TALLY_T its_x = x->part[s].v[v], its_y = TALLY_KERNEL_INPUTS == 1 ? its_x : y->part[s].v[v];
-            slot_t digits = {digits_of(shared, slot_of_value(v), 0), digits_of(shared, slot_of_value(v), 1)};
+            const TALLY_T value = x->part[s].v[v];
+            slot_t slot = {shared->digits + slot_of_value(v)};
             if (!(there >> v & 1)) continue;
-            scatter_pair(&notes, &digits, its_x, its_y);
-            others |= value_is_other(its_x, its_y) << v;
+            scatter_pair(&notes, &slot, value, value);
+            others |= value_is_other(value, value) << v;
         }
     }
     return others;
@@ -116,17 +107,17 @@ TALLY_FN void scatter_count(int32_t *digits, int64_t d, int32_t offset) {
 
 /* Turns the digits of all slots into limbs, by all threads, and notes which limbs are not 0. Limb i takes the place of
  * digits 2 i and 2 i + 1. */
-TALLY_FN void make_limbs(int32_t *digits, int32_t limbs, int32_t *first, int32_t *last) {
+TALLY_FN void make_limbs(shared_t *shared) {
     TALLY_ROLLED
-    for (int32_t k = tally_thread(); k < limbs * slots; k += TALLY_THREADS) {
+    for (int32_t k = tally_thread(); k < TALLY_LIMBS * slots; k += TALLY_THREADS) {
         const int32_t i = k / slots, slot = k - i * slots;
-        int32_t *const its = digits + 2 * i * slots + slot;
+        int32_t *const its = shared->digits + 2 * i * slots + slot;
         const int64_t limb = its[0] + (int64_t)its[slots] * 65536;
         its[0] = (int32_t)limb;
         its[slots] = (int32_t)(limb >> 32);
         if (limb == 0) continue;
-        tally_max32(&first[slot], -i);
-        tally_max32(&last[slot], i);
+        tally_max32(&shared->first[slot], -i);
+        tally_max32(&shared->last[slot], i);
     }
 }
 TALLY_FN int64_t limb_of(const int32_t *digits, int32_t i) {
@@ -183,45 +174,31 @@ TALLY_FN noted_t noted_in_slot(shared_t *shared, int32_t slot) {
     noted_t noted = nothing_noted();
     noted.seen = shared->seen[slot] & ~is_there;
     noted.absent = shared->absent[slot];
-    TALLY_IF_KEYS(noted.low = shared->low[slot]; noted.high = shared->high[slot];)
     return noted;
 }
-/* Writes the result of a slot, made of pairs of doubles. False: they do not decide it. */
+/* Writes the result of a slot, made of a pair of doubles. False: it does not decide it. */
 TALLY_FN int32_t put_pairs(const work_t *work, shared_t *shared, int32_t slot, const noted_t *noted, int64_t present,
                            int64_t row) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    int32_t unit = 0, products_unit = 0, is_in_reach = 1, has_all = 1;
+    int32_t unit = 0, has_all = 1;
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
     a.present = present;
     a.seen = noted->seen;
-    TALLY_IF_KEYS(a.low = (TALLY_K)noted->low; a.high = (TALLY_K)noted->high;)
-    TALLY_IF_SUM(a.sum = pair_of_limbs(digits_of(shared, slot, 0), -shared->first[0][slot], shared->last[0][slot],
-                                       &unit, &has_all);
-                 unit = 32 * unit + TALLY_ORIGIN;)
-    TALLY_IF_PRODUCTS(a.products = pair_of_limbs(digits_of(shared, slot, 1), -shared->first[1][slot],
-                                                 shared->last[1][slot], &products_unit, &has_all);
-                      products_unit = 32 * products_unit + 2 * TALLY_ORIGIN;)
-    if (TALLY_IS_F64) { /* near 1, where squares neither overflow nor become subnormal */
-        a.products_power = TALLY_HAS_PRODUCTS ? (products_unit + 96) & ~1 : 0;
-        a.power = TALLY_HAS_PRODUCTS ? a.products_power >> 1 : unit + 96;
-    }
-    if (TALLY_HAS_SPREAD && !has_all) a.relative = 0x1p-96; /* a quarter of a unit, and a unit is 2^-95 or less */
-    TALLY_IF_SUM(is_in_reach &= scale_pair(&a.sum, unit, a.power);)
-    TALLY_IF_PRODUCTS(is_in_reach &= scale_pair(&a.products, products_unit, a.products_power);)
-    if (!is_in_reach || !finalize_pairs(&a, &work->out.final, result)) return 0;
+    a.sum = pair_of_limbs(shared->digits + slot, -shared->first[slot], shared->last[slot], &unit, &has_all);
+    unit = 32 * unit + TALLY_ORIGIN;
+    if (TALLY_IS_F64) a.power = unit + 96; /* near 1 */
+    if (!scale_pair(&a.sum, unit, a.power) || !finalize_pairs(&a, &work->out.final, result)) return 0;
     put_bytes(&work->out, row, result, present);
     return 1;
 }
-/* Writes the result of a row that pairs do not decide, from all limbs. Each warp has memory for one node. */
+/* Writes the result of a row that a pair does not decide, from all limbs. Each warp has memory for one node. */
 TALLY_RARE void put_limbs_of(const work_t *work, shared_t *shared, int32_t slot, int64_t row) {
     accumulator_t *const node = (accumulator_t *)(void *)work->nodes + (tally_block() * slot_warps + tally_warp());
     const noted_t noted = noted_in_slot(shared, slot);
     clear_accumulator(node);
-    TALLY_IF_SUM(for (int32_t i = -shared->first[0][slot]; i <= shared->last[0][slot]; i++)
-                     node->sum[TALLY_EVIDENCE + i] = limb_of(digits_of(shared, slot, 0), i);)
-    TALLY_IF_PRODUCTS(for (int32_t i = -shared->first[1][slot]; i <= shared->last[1][slot]; i++)
-                          node->products[TALLY_EVIDENCE + i] = limb_of(digits_of(shared, slot, 1), i);)
+    for (int32_t i = -shared->first[slot]; i <= shared->last[slot]; i++)
+        node->sum[TALLY_EVIDENCE + i] = limb_of(shared->digits + slot, i);
     deposit_noted(&noted, 1, node);
     node->n += work->length;
     put_node(&work->out, row, node);
@@ -248,16 +225,12 @@ TALLY_FN void drain_slot(const work_t *work, const task_t *task, shared_t *share
     accumulator_t *const node =
         (accumulator_t *)(void *)work->nodes + (row * work->groups + task->chunk % work->groups);
     const noted_t noted = noted_in_slot(shared, slot);
-    TALLY_IF_SUM(drain_number(digits_of(shared, slot, 0), -shared->first[0][slot], shared->last[0][slot],
-                              node->sum + TALLY_EVIDENCE);)
-    TALLY_IF_PRODUCTS(drain_number(digits_of(shared, slot, 1), -shared->first[1][slot], shared->last[1][slot],
-                                   node->products + TALLY_EVIDENCE);)
+    drain_number(shared->digits + slot, -shared->first[slot], shared->last[slot], node->sum + TALLY_EVIDENCE);
     deposit_noted(&noted, (shared->seen[slot] & is_there) != 0, node);
 }
 /* Finishes the slots: results, or limbs in memory. By all threads, after a barrier. */
 TALLY_FN void put_block(const work_t *work, const task_t *task, shared_t *shared) {
-    TALLY_IF_SUM(make_limbs(digits_of(shared, 0, 0), TALLY_LIMBS, shared->first[0], shared->last[0]);)
-    TALLY_IF_PRODUCTS(make_limbs(digits_of(shared, 0, 1), TALLY_PRODUCT_LIMBS, shared->first[1], shared->last[1]);)
+    make_limbs(shared);
     tally_barrier();
     if (tally_warp() >= slot_warps) return;
     const int32_t slot = tally_thread();

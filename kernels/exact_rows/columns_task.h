@@ -2,9 +2,13 @@
 #ifndef TALLY_COLUMNS_TASK_H
 #define TALLY_COLUMNS_TASK_H
 
+#include "types/types.h"
+
+#include TALLY_KERNEL_FILE
 #include "order/leaf.h"
 #include "partition/row_begins.h"
 #include "exact_sums/digit_counts.h"
+#include "exact_sums/specials.h"
 
 typedef tally_columns_work work_t;
 typedef struct task_t {
@@ -38,7 +42,7 @@ TALLY_FN int32_t high_of_row(const work_t *work, const task_t *task, int64_t row
 /* ---- slots (exact_rows/block_sums.h) ---- */
 
 enum {
-    lanes_across = TALLY_EXACT_COLUMNS_ACROSS_OF(TALLY_BYTES, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS),
+    lanes_across = TALLY_EXACT_COLUMNS_ACROSS,
     slots = lanes_across * TALLY_PART, /* the most rows of a block */
     between_slots = lanes_across       /* of a lane's neighbouring values */
 };
@@ -170,12 +174,11 @@ TALLY_FN void read_values(const work_t *work, const task_t *task, int64_t k, con
     }
     *share = read;
 }
-TALLY_FN void read_rows(const work_t *work, const task_t *task, int64_t k, int32_t is_second, share_t *share) {
-    const char *const values = is_second ? work->y : work->x;
+TALLY_FN void read_rows(const work_t *work, const task_t *task, int64_t k, share_t *share) {
     if (work->is_even)
-        read_parts(work, task, k, values, share);
+        read_parts(work, task, k, work->x, share);
     else
-        read_values(work, task, k, values, is_second ? work->y_stride : work->x_stride, share);
+        read_values(work, task, k, work->x, work->x_stride, share);
 }
 
 #endif

@@ -11,10 +11,13 @@ TALLY_FN int32_t put_result(const tally_results *out, int64_t i, node_t node) {
     result_t result;
     int32_t flags = finalize(node, &out->final, &result);
     const int32_t is_aligned = ((uint64_t)out->result | (uint64_t)out->result_stride) % __alignof__(result_t) == 0;
-#if TALLY_EXPANSIONS && !TALLY_HAS_KEYS /* f64, or f32 */
+#if TALLY_EXPANSIONS && !TALLY_IS_COMPENSATED && !TALLY_HAS_KEYS /* f64, or f32 */
     const float narrow = (float)result;
     const int32_t size = TALLY_RESULT_SIZE(&out->final);
     const char *from = size == 4 ? (const char *)&narrow : (const char *)&result;
+#elif TALLY_IS_COMPENSATED
+    const int32_t size = TALLY_RESULT_SIZE(&out->final);
+    const char *from = (const char *)&result;
 #else
     const int32_t size = (int32_t)sizeof result;
     const char *from = (const char *)&result;

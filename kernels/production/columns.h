@@ -10,9 +10,18 @@
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "order/leaf_node.h"
-#include "order/tile.h"
+#include "accumulators/operator.h"
+#include "device/arrival.h"
+#include "order/leaf.h"
+#include "order/fold.h"
 #include "order/put_result.h"
+#include "partition/partition.h"
+
+#if TALLY_EXPANSIONS /* an exact sum */
+#define TALLY_COLUMNS expansion_columns
+#else
+#define TALLY_COLUMNS columns
+#endif
 
 /* log2 of TALLY_DEVICE_COLUMNS. */
 #define TALLY_LOG_COLUMNS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6)
@@ -27,11 +36,15 @@ TALLY_FN int32_t log_columns_of(const tally_rows_work *work) {
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 5) /* of a number up to TALLY_CHUNK_LEAVES */
 
 enum {
-    results_across = TALLY_ACROSS_OF((sizeof(node_t) + 15) / 16 * 16, TALLY_BYTES, TALLY_KERNEL_INPUTS, !TALLY_IS_FREE)
+    results_across =
+        TALLY_EXPANSIONS
+            ? TALLY_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS)
+            : TALLY_ACROSS_OF((sizeof(node_t) + 15) / 16 * 16, TALLY_BYTES, TALLY_KERNEL_INPUTS, !TALLY_IS_FREE)
 };
 #define TALLY_ACROSS results_across
 
 #include "rows/batch.h"
+#include "rows/exact_batch.h"
 #include "rows/node_trees.h"
 
 #if TALLY_HAS_INDEX
@@ -192,11 +205,22 @@ TALLY_FN nodes_t collect(const nodes_t *digits, int64_t count) {
     return all;
 }
 
+/* Writes a result. An exact one that is not certain is left to production/flat.h. */
+TALLY_FN void put_or_leave(const tally_rows_work *work, int64_t i, node_t node) {
+    const int32_t is_put = put_result(&work->out, i, node);
+#if TALLY_EXPANSIONS
+    work->left.unsure[i] = !is_put;
+    if (is_put) return;
+    if (work->outer * work->inner <= TALLY_LEFT_ROWS) clear_accumulator((accumulator_t *)(void *)work->left.limbs + i);
+    tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
+#endif
+    (void)is_put;
+}
 TALLY_FN void put_results(const tally_rows_work *work, const panel_t *panel, const nodes_t *nodes) {
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const int64_t i = result_of(panel, v);
-        if (i >= 0) put_result(&work->out, i, nodes->v[v]);
+        if (i >= 0) put_or_leave(work, i, nodes->v[v]);
     }
 }
 
@@ -250,7 +274,7 @@ TALLY_LONG void climb_panels(const tally_rows_work *work, const nodes_t *mine, s
             *(node_t *)(void *)(nodes + (chunk * width + place) * (int64_t)sizeof(node_t)) = node;
     }
     const int64_t i = is_here && share == 0 ? result_of(&its, place % TALLY_ACROSS) : -1;
-    if (i >= 0) put_result(&work->out, i, node);
+    if (i >= 0) put_or_leave(work, i, node);
 }
 
 /* Finishes the panel's chunk. Sub 0 holds its `taken` leaves as digits, or all of it in `alone`. */
@@ -269,7 +293,7 @@ TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t
 
 /* ---- the kernel ---- */
 
-TALLY_KERNEL_ENTRY(TALLY_THREADS, columns, tally_rows_work, TALLY_COLUMNS_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, TALLY_COLUMNS, tally_rows_work, TALLY_COLUMNS_RESIDENT) {
     TALLY_SHARED(shared_columns_t, shared);
     const panel_t panel = panel_of(&work, tally_thread());
     const int32_t log_columns = log_columns_of(&work), most = TALLY_DEVICE_STRIPES << log_columns;

@@ -1,4 +1,5 @@
-/* Exact sums of rows that lie across others: an array of extents outer, length and inner, reduced along the middle one.
+/* Exact sums of values of rows that lie across others: an array of extents outer, length and inner, reduced along the
+ * middle one. Products have production/columns.h.
  *
  * A lane reads 16 bytes of neighbouring values, each of another row, and walks along the rows. It adds them to levels
  * (sums/levels.h), of which each row has its own. The warp measures what it has read before it adds it, as for whole
@@ -25,30 +26,21 @@
 #include "exact_sums/terms.h"
 #include "compensated/pair_results.h"
 #include "exact_segments/flat_nodes.h"
+#if TALLY_HAS_PRODUCTS /* the kernel is not used */
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_columns, tally_columns_work, 2) { (void)work; }
+#else
 #include "exact_rows/level_sums.h"
 
-/* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
-#define TALLY_RESIDENT                                                                   \
-    ((TALLY_BYTES == 2 && TALLY_HAS_PRODUCTS) || (TALLY_BYTES == 4 && TALLY_HAS_KEYS) || \
-             (TALLY_BYTES == 8 && TALLY_KERNEL_INPUTS == 2)                              \
-         ? 1                                                                             \
-         : 2)
-
 /* Adds to shared memory what the lane has noted beside its sums. The lane has `high` values. */
-TALLY_FN void share_notes(int32_t high, const level_sums_t *a, found_t found, shared_t *shared) {
-    (void)a;
+TALLY_FN void share_notes(int32_t high, found_t found, shared_t *shared) {
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++) {
-        const int32_t slot = slot_of_value(v);
-        if (v >= high) continue;
-        tally_or32(&shared->seen[slot],
-                   (found.there >> v & 1 ? is_there : 0) | (found.others >> v & 1 ? TALLY_NOT_MINUS_ZERO : 0));
-        TALLY_IF_KEYS(if (a->low[v] > a->high[v]) continue; tally_min64(&shared->low[slot], a->low[v]);
-                      tally_max64(&shared->high[slot], a->high[v]);)
-    }
+    for (int32_t v = 0; v < TALLY_PART; v++)
+        if (v < high)
+            tally_or32(&shared->seen[slot_of_value(v)],
+                       (found.there >> v & 1 ? is_there : 0) | (found.others >> v & 1 ? TALLY_NOT_MINUS_ZERO : 0));
 }
 
-TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_columns, tally_columns_work, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_columns, tally_columns_work, 2) {
     TALLY_SHARED(shared_t, shared);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
@@ -58,9 +50,7 @@ TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_columns, tally_columns_work, TALLY_RESID
     found_t found = {0, 0};
     if (!find_task(&work, &task)) return;
     forget_levels(&ruler);
-    set_power(&sums, 0);
     begin_levels(&sums, &ruler);
-    begin_keys(&sums);
     clear_block(shared);
     tally_barrier();
     const int64_t begin = task.begin + tally_warp() * TALLY_DEVICE_STRIPES * task.subs,
@@ -68,19 +58,16 @@ TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_columns, tally_columns_work, TALLY_RESID
     if (!is_signed_zero_sum) found.others = all_of(&task);
     TALLY_ROLLED
     for (int64_t k = begin; k < task.end; k += step) {
-        share_t x, y;
-        read_rows(&work, &task, k, 0, &x);
-        if (TALLY_KERNEL_INPUTS == 2)
-            read_rows(&work, &task, k, 1, &y);
-        else
-            y = x;
-        take_share(&work, &task, k, &x, &y, &sums, &ruler, &found, shared);
+        share_t x;
+        read_rows(&work, &task, k, &x);
+        take_share(&work, &task, k, &x, &sums, &ruler, &found, shared);
     }
     flush_levels(&task, &sums, &ruler, shared);
-    share_notes(high_of_row(&work, &task, begin + task.sub), &sums, found, shared);
+    share_notes(high_of_row(&work, &task, begin + task.sub), found, shared);
     tally_barrier();
     tally_await_before(); /* the launch before clears the numbers */
     put_block(&work, &task, shared);
 }
+#endif
 
 #endif

@@ -64,14 +64,16 @@ TALLY_LONG void put_again(const tally_parts_work *work, int64_t row, shared_t *s
  */
 TALLY_FN int32_t close_part(const tally_parts_work *work, int64_t row, int32_t part, node_t *node) {
     const tally_ladder ladder = {work->nodes + row * work->row_nodes * (int64_t)sizeof *node,
-                                 work->arrivals + row * work->row_counters, 0, work->parts,
+                                 work->left.arrivals + row * work->left.counters, 0, work->parts,
                                  work->parts / TALLY_FAN + 1};
     return climb(ladder, node, part, work->parts);
 }
 /* Says whether a row is left to production/flat.h, by a warp. */
 TALLY_FN void note_unsure(const tally_parts_work *work, int64_t row, int32_t is_unsure) {
-    if (is_unsure) clear_node((accumulator_t *)(void *)work->limbs + row);
-    if (tally_lane() == 0) work->unsure[row] = is_unsure;
+    if (is_unsure && work->rows <= TALLY_LEFT_ROWS) clear_node((accumulator_t *)(void *)work->left.limbs + row);
+    if (tally_lane() > 0) return;
+    work->left.unsure[row] = is_unsure;
+    if (is_unsure && work->out.flags != 0) tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
 }
 
 TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_parts, tally_parts_work, TALLY_RESIDENT) {

@@ -49,7 +49,7 @@ TALLY_FN vector_t read_rows(const char *const *rows, int64_t at, const int32_t i
     if (is_whole) return read_whole_vector(rows[0] + at);
     vector_t vector = no_values();
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) put_value(&vector, v, *(const TALLY_T *)(const void *)(rows[v] + at));
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) set_value(&vector, v, *(const TALLY_T *)(const void *)(rows[v] + at));
     return vector;
 }
 /* Adds all values of the thread's rows; they are aligned. */

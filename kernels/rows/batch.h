@@ -84,7 +84,7 @@ TALLY_FN vector_t read_apart(const panel_t *panel, const char *p, int64_t apart)
     vector_t vector = no_values();
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        put_value(&vector, v, *(const TALLY_T *)(const void *)(p + (v < panel->mine ? v * apart : 0)));
+        set_value(&vector, v, *(const TALLY_T *)(const void *)(p + (v < panel->mine ? v * apart : 0)));
     return vector;
 }
 /* Reads the vectors of a batch. For one that does not exist it reads the last that does: a load without a condition

@@ -72,6 +72,12 @@ TALLY_FN TALLY_RECORD TALLY_NAME(lift_value)(const panel_t *panel, const leaf_t 
 TALLY_FN void TALLY_NAME(add_batch)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch,
                                     TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS], const aims_t *aims,
                                     const int32_t is_full) {
+#if TALLY_IS_COMPENSATED
+    if (is_full) {
+        add_exact_batch(batch, all->v, present);
+        return;
+    }
+#endif
     TALLY_UNROLL
     for (int32_t b = 0; b < batch_vectors; b++) {
         const int32_t row = batch->row + b * batch->apart;

@@ -29,7 +29,7 @@ TALLY_FN TALLY_T value_in(const vector_t *vector, int32_t v) {
     return value;
 }
 /* Sets value v, which has been 0. */
-TALLY_FN void put_value(vector_t *vector, int32_t v, TALLY_T value) {
+TALLY_FN void set_value(vector_t *vector, int32_t v, TALLY_T value) {
 #if TALLY_BYTES <= 2
     TALLY_B bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
@@ -43,7 +43,7 @@ TALLY_FN void replace_value(vector_t *vector, int32_t v, TALLY_T value) {
 #if TALLY_BYTES <= 2
     vector->w[v * TALLY_BYTES / 4] &= ~((uint32_t)(TALLY_B)-1 << 8 * (v * TALLY_BYTES % 4));
 #endif
-    put_value(vector, v, value);
+    set_value(vector, v, value);
 }
 TALLY_FN vector_t no_values(void) {
     vector_t vector;
@@ -53,7 +53,7 @@ TALLY_FN vector_t no_values(void) {
 TALLY_FN vector_t vector_of(TALLY_T value) {
     vector_t vector = no_values();
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) put_value(&vector, v, value);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) set_value(&vector, v, value);
     return vector;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cuda/units.h"
 #include "cuda/shape.h"
+#include "partition/partition.h"
 
 static tally_status launch_first(const tally__call *c, tally__form form, int64_t blocks, tally__start start,
                                  const void *work, size_t work_bytes) {
@@ -13,6 +14,19 @@ static tally_status launch_first(const tally__call *c, tally__form form, int64_t
     TALLY_CHECK(blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &kernel));
     return tally__launch_kernel(c, &kernel, kernel.first, blocks, start, work, work_bytes);
+}
+
+/* ---- rows that are left ---- */
+
+enum { LEFT_BLOCKS = 4 /* on each multiprocessor */ };
+int64_t tally__limb_bytes(const tally__call *call, int64_t rows) {
+    return rows > TALLY_LEFT_ROWS ? 0 : rows * (int64_t)tally__geometry_of(call->spec).node_size;
+}
+tally_status tally__launch_left(const tally__call *call, const tally_left_work *work) {
+    tally__loaded flat;
+    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_FLAT, &flat));
+    return tally__call_launch(call, &flat, TALLY_ENTRY_flat_rows, LEFT_BLOCKS * call->gpu->multiprocessors,
+                              TALLY_START_EARLY, work);
 }
 
 /* ---- rows that lie across others ---- */
@@ -41,7 +55,7 @@ bool tally__are_exact_columns(const tally__call *call, const tally_segments *seg
 /* How many values side by side a block can have. */
 static int64_t most_columns(const tally__geometry *sizes) {
     const int64_t bytes = (int64_t)sizes->value_bytes;
-    return TALLY_EXACT_COLUMNS_ACROSS_OF(bytes, sizes->adds_values, sizes->adds_products) * (16 / bytes);
+    return TALLY_EXACT_COLUMNS_ACROSS * (16 / bytes);
 }
 /* Sets whether 16 bytes can be read at once, how many rows of memory are read as one, and how many values side by side
  * a block has. */
@@ -117,9 +131,7 @@ tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *s
     static const tally__form forms[] = {TALLY_FORM_COLUMNS, TALLY_FORM_FLAT};
     const int64_t rows = segments->count * segments->inner;
     tally_columns_work work = {.x = c->in.x,
-                               .y = c->in.y,
                                .x_stride = c->in.x_stride,
-                               .y_stride = c->in.y_stride,
                                .outer = segments->count,
                                .length = segments->length,
                                .inner = segments->inner,
@@ -219,12 +231,18 @@ static void divide_rows_into_parts(const tally__call *c, tally_parts_work *work)
 }
 /* Launches the kernels; the second, if several blocks share a row, adds up again what the first leaves. */
 static tally_status launch_parts(const tally__call *c, const tally_parts_work *work) {
-    tally__loaded flat;
+    const tally_left_work left = {.x = work->x,
+                                  .y = work->y,
+                                  .x_stride = value_bytes(c),
+                                  .y_stride = value_bytes(c),
+                                  .rows = work->rows,
+                                  .length = work->length,
+                                  .inner = 1,
+                                  .left = work->left,
+                                  .out = work->out,
+                                  .wanted = work->wanted};
     TALLY_TRY(launch_first(c, TALLY_FORM_ROWS, work->rows * work->parts, TALLY_START_BEHIND, work, sizeof *work));
-    if (work->parts == 1) return TALLY_OK;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_rows, tally__resident_blocks(&flat, INT32_MAX),
-                              TALLY_START_EARLY, work);
+    return work->parts > 1 ? tally__launch_left(c, &left) : TALLY_OK;
 }
 /* The same of `each` rows at a time: for as many there are counters. */
 static tally_status launch_some(const tally__call *c, const tally_parts_work *work, int64_t each) {
@@ -246,22 +264,22 @@ static tally_status reduce_by_parts(tally__call *c, const tally_segments *segmen
     uint64_t bytes = 0;
     divide_rows_into_parts(c, &work);
     work.row_nodes = tally_all_pitches(work.parts);
-    work.row_counters = tally_all_pitches(work.parts / TALLY_FAN + 1);
-    const int64_t each = tally__least(work.rows, work.parts == 1 ? INT32_MAX : TALLY_ARRIVALS / work.row_counters),
+    work.left.counters = tally_all_pitches(work.parts / TALLY_FAN + 1);
+    const int64_t each = tally__least(work.rows, work.parts == 1 ? INT32_MAX : TALLY_ARRIVALS / work.left.counters),
                   shared = work.parts == 1 ? 0 : each;
     const uint64_t at_flags = tally__take(&bytes, sizeof *work.out.flags),
                    at_nodes = tally__take(&bytes, shared * work.row_nodes * TALLY_EXPANSION_NODE_BYTES),
-                   at_limbs = tally__take(&bytes, shared * (int64_t)tally__geometry_of(c->spec).node_size),
-                   at_unsure = tally__take(&bytes, shared * (int64_t)sizeof *work.unsure),
+                   at_limbs = tally__take(&bytes, tally__limb_bytes(c, shared)),
+                   at_unsure = tally__take(&bytes, shared * (int64_t)sizeof *work.left.unsure),
                    at_results = tally__take(&bytes, tally__staging_bytes(c, work.rows));
     TALLY_TRY(
         tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
     const tally__cu_address memory = c->scratch.nodes, staging = memory + at_results,
                             flags = tally__call_waits(c) ? memory + at_flags : 0;
-    work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
     work.nodes = (char *)(uintptr_t)(memory + at_nodes);
-    work.limbs = (char *)(uintptr_t)(memory + at_limbs);
-    work.unsure = (int32_t *)(uintptr_t)(memory + at_unsure);
+    work.left.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
+    work.left.limbs = (char *)(uintptr_t)(memory + at_limbs);
+    work.left.unsure = (int32_t *)(uintptr_t)(memory + at_unsure);
     work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
     TALLY_TRY(tally__call_prepare(c, forms, work.parts == 1 ? 1 : 2));
     if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work.out.flags));

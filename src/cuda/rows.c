@@ -211,12 +211,20 @@ static int64_t cost_of_chunks(const tally__call *call, const plan *p, int64_t pa
     for (int64_t nodes = chunks; nodes > 1; nodes = tally__over(nodes, TALLY_CHUNK_FAN)) cost += LEVEL;
     return cost;
 }
+/* The most leaves of a chunk. The error of exact sums is bounded for so many values of a thread
+ * (kernels/compensated/nodes.h). */
+static int64_t most_leaves_of(const tally__call *call, const plan *p) {
+    enum { MOST_VALUES = 448 };
+    const int64_t of_thread = (TALLY_STRIPES << p->work.log_columns) >> (p->work.log_subs + p->work.log_joined);
+    return call->spec->exact ? tally__least(TALLY_CHUNK_LEAVES, tally__over(MOST_VALUES, 2 * of_thread))
+                             : TALLY_CHUNK_LEAVES;
+}
 /* Divides each panel into chunks. A block has `slots` of these. */
 static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
     const int64_t leaves = tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns);
     int64_t least = INT64_MAX;
     p->work.tiles = 1;
-    for (int run = 0; 1 << run <= TALLY_CHUNK_LEAVES && (run == 0 || (int64_t)1 << (run - 1) < leaves); run++) {
+    for (int run = 0; 1 << run <= most_leaves_of(call, p) && (run == 0 || (int64_t)1 << (run - 1) < leaves); run++) {
         const int64_t cost = cost_of_chunks(call, p, panels, slots, run);
         if (cost >= least) continue;
         p->work.run = run;
@@ -229,10 +237,18 @@ static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64
     p->work.row_nodes *= width;
 }
 
-static tally_status plan_columns(const tally__call *call, plan *p) {
+/* How many neighbouring results a thread takes; the size of a node. */
+static int64_t across_of(const tally__call *call) {
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes, inputs = call->spec->inputs;
-    const int64_t across = TALLY_ACROSS_OF(sizes.node_size, bytes, inputs, call->spec->order_shows);
+    return call->spec->exact ? TALLY_EXACT_ACROSS_OF(bytes, inputs, sizes.adds_values, sizes.adds_products)
+                             : TALLY_ACROSS_OF(sizes.node_size, bytes, inputs, call->spec->order_shows);
+}
+static size_t node_size_of(const tally__call *call) {
+    return call->spec->exact ? TALLY_EXPANSION_NODE_BYTES : tally__geometry_of(call->spec).node_size;
+}
+static tally_status plan_columns(const tally__call *call, plan *p) {
+    const int64_t across = across_of(call);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_joined = log_joined_of(call, p, across);
     const int64_t inner = p->work.inner << p->work.log_joined;
@@ -245,7 +261,7 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     p->work.log_subs = log_subs_of(call, p, panels, columns >> p->work.log_joined);
     const int64_t slots = TALLY_THREADS / ((int64_t)p->work.across << p->work.log_subs);
     divide_panel(call, p, panels, slots, across * p->work.across);
-    TALLY_TRY(fit_counters(p, panels, sizes.node_size));
+    TALLY_TRY(fit_counters(p, panels, node_size_of(call)));
     p->blocks = tally__over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;
 }
@@ -260,10 +276,19 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
                                 .outer = segments->count,
                                 .length = segments->length,
                                 .inner = segments->inner};
+    if (call->spec->exact) {
+        TALLY_TRY(plan_columns(call, p));
+        p->form = TALLY_FORM_ACROSS;
+        return TALLY_OK;
+    }
     if (segments->length <= TALLY_SMALL_COLUMNS)
         return plan_threads(TALLY_FORM_SHORT, TALLY_SHORT_ACROSS_OF((int64_t)sizes.value_bytes), p);
     if (are_stripes(call, segments)) return plan_threads(TALLY_FORM_STRIPES, sizes.stripe_rows, p);
     return segments->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
+}
+/* Whether rows are exact ones of products that production/columns.h reduces. */
+static bool are_products_across(const tally__call *call, const tally_segments *segments) {
+    return tally__are_exact_columns(call, segments) && tally__geometry_of(call->spec).adds_products;
 }
 
 /* ---- launching ---- */
@@ -271,24 +296,47 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
 /* Lays out scratch memory: nodes, results that are to be converted, and status flags. */
 static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging,
                             tally__cu_address *flags) {
-    const bool asks = tally__call_waits(call);
-    const size_t at_results = (p->node_bytes + 15) / 16 * 16;
-    const size_t at_flags = at_results + ((size_t)tally__staging_bytes(call, results) + 15) / 16 * 16;
+    const bool is_exact = call->spec->exact, asks = tally__call_waits(call) || is_exact;
+    const int64_t left = is_exact ? p->outer * p->work.inner : 0;
     tally__scratch *scratch = &call->scratch;
-    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES,
-                                 at_flags + sizeof *p->work.out.flags, 0, 0, scratch));
+    uint64_t bytes = 0;
+    const uint64_t at_nodes = tally__take(&bytes, (int64_t)p->node_bytes),
+                   at_results = tally__take(&bytes, tally__staging_bytes(call, results)),
+                   at_flags = tally__take(&bytes, sizeof *p->work.out.flags),
+                   at_unsure = tally__take(&bytes, left * (int64_t)sizeof *p->work.left.unsure),
+                   at_limbs = tally__take(&bytes, is_exact ? tally__limb_bytes(call, left) : 0);
+    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, bytes, 0, 0, scratch));
     *staging = scratch->nodes + at_results;
     *flags = asks ? scratch->nodes + at_flags : 0;
-    p->work.nodes = (char *)(uintptr_t)scratch->nodes;
+    p->work.nodes = (char *)(uintptr_t)(scratch->nodes + at_nodes);
     p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
+    p->work.left = (tally_left_rows){.unsure = (int32_t *)(uintptr_t)(scratch->nodes + at_unsure),
+                                     .limbs = (char *)(uintptr_t)(scratch->nodes + at_limbs),
+                                     .arrivals = p->work.arrivals,
+                                     .counters = 1};
     p->work.out = tally__results_of(call, *staging, (int32_t *)(uintptr_t)*flags);
     return asks ? tally__call_clear(call, *flags, sizeof *p->work.out.flags) : TALLY_OK;
 }
 
+/* Launches the kernel that adds up again what exact rows leave. */
+static tally_status launch_left(const tally__call *call, const tally_rows_work *work) {
+    const tally_left_work left = {.x = work->x,
+                                  .y = work->y,
+                                  .x_stride = work->x_stride,
+                                  .y_stride = work->y_stride,
+                                  .rows = work->outer * work->inner,
+                                  .length = work->length,
+                                  .inner = work->inner,
+                                  .left = work->left,
+                                  .out = work->out,
+                                  .wanted = call->wanted};
+    return tally__launch_left(call, &left);
+}
 static tally_status launch(const tally__call *call, plan *p) {
+    const tally__form forms[] = {p->form, TALLY_FORM_FLAT};
     const int64_t outer = p->work.outer, values = p->work.length * p->work.inner;
     tally__loaded loaded;
-    TALLY_TRY(tally__call_prepare(call, &p->form, 1));
+    TALLY_TRY(tally__call_prepare(call, forms, call->spec->exact ? 2 : 1));
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
     for (int64_t first = 0; first < outer; first += p->outer) {
         tally_rows_work work = p->work;
@@ -299,6 +347,7 @@ static tally_status launch(const tally__call *call, plan *p) {
         TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
         TALLY_TRY(tally__call_launch(call, &loaded, loaded.first, tally__over(p->blocks * work.outer, p->outer),
                                      TALLY_START_BEHIND, &work));
+        if (call->spec->exact) TALLY_TRY(launch_left(call, &work));
     }
     return TALLY_OK;
 }
@@ -322,9 +371,11 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *segment
     const int64_t results = segments->count * segments->inner;
     tally__cu_address staging, flags;
     plan p;
-    if (tally__are_exact_columns(call, segments)) return tally__reduce_exact_columns(call, segments, report);
-    if (tally__are_exact_rows(call, segments)) return tally__reduce_exact_rows(call, segments, report);
-    if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
+    if (!are_products_across(call, segments)) {
+        if (tally__are_exact_columns(call, segments)) return tally__reduce_exact_columns(call, segments, report);
+        if (tally__are_exact_rows(call, segments)) return tally__reduce_exact_rows(call, segments, report);
+        if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
+    }
     TALLY_TRY(plan_rows(call, segments, &p));
     TALLY_TRY(lay_out(call, &p, results, &staging, &flags));
     TALLY_TRY(launch(call, &p));

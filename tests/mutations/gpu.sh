@@ -79,9 +79,6 @@ mutation short-small $file \
     'a->is_small |= tally_high_word(product) < least' \
     'a->is_small |= tally_high_word(product) < 0 * least'
 mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
-mutation exact-rows-scaled kernels/exact_rows/level_sums.h \
-    'its_most < (int64_t)TALLY_SIZE_INFINITY ?' \
-    '(int32_t)its_most < (int32_t)TALLY_SIZE_INFINITY ?'
 file=kernels/exact_rows/lanes_row.h
 mutation lanes-before $file 'before = most < n ? most : n;' 'before = most;'
 mutation lanes-edges $file 'i < row->before + row->after; i += lanes' 'i < row->before; i += lanes'
@@ -118,11 +115,18 @@ mutation parts-joined $file \
     'sums = lane + 1 < TALLY_WARPS ? shared->sums[lane] : no_sums();'
 mutation parts-skipped $file 'if (TALLY_MAY_SKIP) all.present = shared->present[lane];' ';'
 mutation parts-last $file 'n = part == work.parts - 1 ? work.last_values : work.part_values;' 'n = work.part_values;'
-mutation parts-unsure $file 'if (is_shared) note_unsure(&work, row, is_left);' 'if (is_shared) note_unsure(&work, row, 0);'
+mutation parts-unsure $file 'if (is_shared) note_unsure(&work, row, is_left);' 'if (0) note_unsure(&work, row, 0);'
 mutation parts-closed $file 'if (is_shared && !close_part(&work, row, part, &node)) return;' 'if (part > 0) return;'
 file=kernels/production/flat.h
-mutation flat-rows-turn $file 'turn -= pieces;' ';'
-mutation flat-rows-left $file '(int32_t)(left < each ? left : each)};' '(int32_t)each};'
+mutation flat-rows-piece $file 'left < each ? left : each);' 'left > each ? left : each);'
+mutation flat-rows-many $file 'if (is_left) put_sums(' 'if (is_left && 0) put_sums('
+mutation columns-left kernels/production/columns.h 'work->left.unsure[i] = !is_put;' 'work->left.unsure[i] = 0;'
+file=kernels/rows/exact_batch.h
+mutation exact-batch-ranged $file 'ranged_is_exact(&to->ranged, batch_vectors)' '1'
+mutation exact-batch-anchor $file \
+    'has_anchor(&to->measured, 4, &to->anchor)' \
+    'has_anchor(&to->measured, -4, &to->anchor)'
+mutation exact-batch-skipped $file 'if (TALLY_MAY_SKIP) present[v] += folded.present;' ';'
 mutation stats-least kernels/compensated/nodes.h \
     'width_of(range) + 2 * log2_n <= 53 + 53' \
     'width_of(range) + 2 * log2_n <= 53 + 400'

@@ -242,7 +242,8 @@ static void compare_exact(const shape *ways, int count) {
     }
 }
 
-/* Exact rows that lie across others, and are too long for a thread each (kernels/production/exact_columns.h): read 16
+/* Exact rows that lie across others, and are too long for a thread each (kernels/production/exact_columns.h, and of
+ * products columns.h): read 16
  * bytes at a time and value by value, several rows of memory as one, rows that a block has to itself and that it shares
  * with others. */
 static void test_exact_columns(void **state) {
@@ -303,7 +304,7 @@ static void fill_tie(tally_type type, char *x, int64_t row, int64_t first, int64
     const double signs[] = {1, 0, -1};
     put_number(type, x, first, ldexp(1, 100));
     put_number(type, x, first + (7 + row % 100) % length * inner, half);
-    put_number(type, x, first + (length - 1) * inner, signs[row % 3] * ldexp(1, -120));
+    put_number(type, x, first + (length / 2 + 3 * (row % 2)) * inner, signs[row % 3] * ldexp(1, -120));
 }
 static void fill_far_tie(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
     fill_tie(type, x, row, first, inner, length, ldexp(1, type == TALLY_F32 ? 76 : 47));
@@ -350,10 +351,14 @@ static void test_filled(void **state) {
                                     {TALLY_STATS, TALLY_F64, 0, 0, TALLY_BEST},
                                     {TALLY_NORM2, TALLY_F64, 1, 0, TALLY_BEST}},
                          mean = {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST},
-                         deviation = {TALLY_STD, TALLY_F64, 0, 0, TALLY_BEST};
+                         deviation = {TALLY_STD, TALLY_F64, 0, 0, TALLY_BEST},
+                         stats = {TALLY_STATS, TALLY_F32, 0, 0, TALLY_BEST};
     (void)state;
     compare_filled(&mean, fill_tied_mean, 1000, 20, 1); /* exact_lanes.h, and short_exact.h */
     compare_filled(&mean, fill_tied_mean, 3, 12, 400);
+    compare_filled(&stats, fill_far_tie_f64, 2, 300, 60); /* columns.h, and few or many rows that it leaves */
+    compare_filled(&stats, fill_far_tie_f64, 1, 130, 8200);
+    compare_filled(&large[1], fill_largest, 1, 131, 8200);
     compare_filled(&deviation, fill_tiny, 400, 20, 1);
     compare_filled(&deviation, fill_tiny, 2, 12, 300);
     for (int k = 0; k < 2; k++) {
