@@ -95,9 +95,10 @@ void test_specials(void **state) {
     }
 }
 
-/* Spreads of values that differ in their last bits. Pairs of doubles may tell nothing of them. */
+/* Spreads of values that differ in their last bits, or in their lower halves. Pairs of doubles may tell nothing of
+ * them. */
 void test_near_values(void **state) {
-    static const int64_t lengths[] = {2, 3, 2, 2, 1, 2, 4, 2, 7};
+    static const int64_t lengths[] = {2, 3, 2, 2, 1, 2, 4, 2, 7}, longer[] = {8, 16, 8, 12, 16, 32, 8, 16, 9};
     static const subject some[] = {
         {TALLY_STD, TALLY_F64, 0, 0, TALLY_BEST},   {TALLY_VAR, TALLY_F64, 0, 0, TALLY_BEST},
         {TALLY_STD, TALLY_F64, 0, 1, TALLY_BEST},   {TALLY_STD, TALLY_F32, 0, 0, TALLY_BEST},
@@ -105,16 +106,18 @@ void test_near_values(void **state) {
     enum { COUNT = 900, SOME = sizeof some / sizeof *some };
     uint64_t random = 9;
     (void)state;
-    for (int trial = 0; trial < SOME; trial++) {
-        const subject *s = &some[trial];
+    for (int trial = 0; trial < 3 * SOME; trial++) {
+        const subject *s = &some[trial % SOME];
         const size_t width = tally_type_size(s->type);
-        const ragged r = in_turn(lengths, 9, COUNT);
+        const ragged r = in_turn(trial < SOME ? lengths : longer, 9, COUNT);
+        const int64_t most = trial < 2 * SOME || s->type == TALLY_F32 ? 9 : (int64_t)1 << 30;
         char *values = scratch(Y, (size_t)r.values * width);
         for (int64_t i = 0, segment = 0; segment < COUNT; segment++) {
             uint64_t first = 0;
             put_rounding(s->type, (char *)&first, &random);
             for (int64_t end = i + r.lengths[segment]; i < end; i++) {
-                const uint64_t bits = first + (uint64_t)random_below(&random, 9); /* so many units in the last place */
+                const uint64_t bits =
+                    first + (uint64_t)random_below(&random, most); /* so many units in the last place */
                 memcpy(values + (size_t)i * width, &bits, width);
             }
         }
