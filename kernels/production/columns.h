@@ -1,5 +1,6 @@
 /* Rows along an axis that is not the last, by any operator of kernels/operators, in the canonical order
- * (docs/order.md). Their values lie `inner` apart, and their results side by side (docs/design/007).
+ * (docs/order.md), or exactly, in two doubles for each sum. Their values lie `inner` apart, and their results side by
+ * side (docs/design/007, 012).
  *
  * Neighbouring threads take neighbouring results, some each: together a panel. Where results are few or rows long,
  * several threads share a row: each takes some columns of a leaf, and they fold their partial results through shared

@@ -9,6 +9,9 @@
 #if TALLY_IS_COMPENSATED
 #include "shared/parts.h"
 
+enum { log_vectors = 4 /* log2 of the vectors of a batch, at most */ };
+typedef char vectors_are_counted[batch_vectors <= 1 << log_vectors ? 1 : -1];
+
 /* Folds value v of all vectors in one way; look: a constant. */
 TALLY_FN void fold_result(folded_t *to, const batch_t *batch, int32_t v, const int32_t look) {
     TALLY_UNROLL
@@ -22,7 +25,7 @@ TALLY_FN void fold_best(folded_t *to, const batch_t *batch, int32_t v) {
 #if TALLY_MEASURES
     to->measured = nothing_measured();
     fold_result(to, batch, v, look_sizes);
-    if (has_anchor(&to->measured, 4, &to->anchor)) {
+    if (has_anchor(&to->measured, log_vectors, &to->anchor)) {
         to->anchored = nothing_anchored(to->anchor);
         fold_result(to, batch, v, look_anchored);
         to->column = combine(to->column, column_of_anchored(&to->anchored, to->anchor, to->measured.of[0].least));

@@ -124,7 +124,7 @@ mutation columns-left kernels/production/columns.h 'work->left.unsure[i] = !is_p
 file=kernels/rows/exact_batch.h
 mutation exact-batch-ranged $file 'ranged_is_exact(&to->ranged, batch_vectors)' '1'
 mutation exact-batch-anchor $file \
-    'has_anchor(&to->measured, 4, &to->anchor)' \
+    'has_anchor(&to->measured, log_vectors, &to->anchor)' \
     'has_anchor(&to->measured, -4, &to->anchor)'
 mutation exact-batch-skipped $file 'if (TALLY_MAY_SKIP) present[v] += folded.present;' ';'
 mutation stats-least kernels/compensated/nodes.h \
