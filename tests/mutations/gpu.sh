@@ -123,16 +123,10 @@ mutation flat-rows-many $file 'if (is_left) put_sums(' 'if (is_left && 0) put_su
 mutation columns-left kernels/production/columns.h 'work->left.unsure[i] = !is_put;' 'work->left.unsure[i] = 0;'
 file=kernels/rows/exact_batch.h
 mutation exact-batch-ranged $file 'ranged_is_exact(&to->ranged, batch_vectors)' '1'
-mutation exact-batch-anchor $file \
-    'has_anchor(&to->measured, log_vectors, &to->anchor)' \
-    'has_anchor(&to->measured, -4, &to->anchor)'
-mutation exact-batch-skipped $file 'if (TALLY_MAY_SKIP) present[v] += folded.present;' ';'
+mutation exact-batch-skipped $file 'present[v] += folded.present;' 'present[v] += 0;'
 mutation stats-least kernels/compensated/nodes.h \
     'width_of(range) + 2 * log2_n <= 53 + 53' \
     'width_of(range) + 2 * log2_n <= 53 + 400'
-mutation stats-least-lanes kernels/exact_rows/lanes_row.h \
-    'column_of_anchored(&to->anchored, to->anchor, to->measured.of[0].least)' \
-    'column_of_anchored(&to->anchored, to->anchor, UINT32_MAX)'
 file=kernels/production/short_exact.h
 mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
 mutation short-there $file 'certain &= there;' ';'

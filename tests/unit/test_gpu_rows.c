@@ -345,6 +345,34 @@ static void fill_near(tally_type type, char *x, int64_t row, int64_t first, int6
     for (int64_t m = 0; m < length; m++)
         put_number(type, x, first + m * inner, value + (double)(m * 7 % ((int64_t)1 << row % 5)) * 0x1p-52 * value);
 }
+/* Values whose squares differ in bits that only their exact sums have. */
+static void fill_close(tally_type type, char *x, int64_t row, int64_t first, int64_t inner, int64_t length) {
+    for (int64_t m = 0; m < length; m++)
+        put_number(type, x, first + m * inner, 1 + ldexp((double)((m * 37 + row) % 64), -20));
+}
+/* A dot product of which two terms cancel that are far larger than the others, of rows `inner` apart. */
+static void compare_cancelling_dot(tally_type type, int64_t length, int64_t inner) {
+    const subject s = {TALLY_DOT, type, 0, 0, TALLY_BEST};
+    const size_t bytes = tally_type_size(type), each = result_bytes(&s);
+    const int64_t count = length * inner;
+    char *x = scratch(0, (size_t)count * bytes), *y = scratch(3, (size_t)count * bytes),
+         *wanted = scratch(1, (size_t)inner * each), *got = scratch(2, (size_t)inner * each);
+    const tally_segments segments = tally_rows(1, length, inner);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t m = i / inner, row = i % inner;
+        const bool is_large = m == row + 1 || m == length - 1 - row;
+        put_number(type, x, i, is_large ? ldexp(1, 60) : 1 + (double)(m % 7) / 8);
+        put_number(type, y, i, m == row + 1 ? -1 : 1);
+    }
+    set_scene(&s, CANCELLATION, count);
+    const tally_array in = {x, type, count, 0}, beside = {y, type, count, 0};
+    EXPECT_OK(perform(context_for(&s, TALLY_BACKEND_REFERENCE, 1), s.op, in, beside, &segments,
+                      (tally_output){wanted, TALLY_NATURAL, inner, 0}));
+    EXPECT_OK(perform(context_for(&s, backend, 1), s.op, in, beside, &segments,
+                      (tally_output){got, TALLY_NATURAL, inner, 0}));
+    for (int64_t r = 0; r < inner; r++)
+        EXPECT_BITS(got + (size_t)r * each, wanted + (size_t)r * each, each, "a result");
+}
 static void test_filled(void **state) {
     static const subject ties[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}},
                          large[] = {{TALLY_VAR, TALLY_F64, 0, 0, TALLY_BEST},
@@ -352,10 +380,14 @@ static void test_filled(void **state) {
                                     {TALLY_NORM2, TALLY_F64, 1, 0, TALLY_BEST}},
                          mean = {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST},
                          deviation = {TALLY_STD, TALLY_F64, 0, 0, TALLY_BEST},
-                         stats = {TALLY_STATS, TALLY_F32, 0, 0, TALLY_BEST};
+                         stats = {TALLY_STATS, TALLY_F32, 0, 0, TALLY_BEST},
+                         close = {TALLY_VAR, TALLY_F32, 0, 1, TALLY_BEST};
     (void)state;
     compare_filled(&mean, fill_tied_mean, 1000, 20, 1); /* exact_lanes.h, and short_exact.h */
     compare_filled(&mean, fill_tied_mean, 3, 12, 400);
+    compare_filled(&close, fill_close, 1, 3000, 16);
+    compare_cancelling_dot(TALLY_BF16, 3000, 16);
+    compare_cancelling_dot(TALLY_F32, 1500, 33);
     compare_filled(&stats, fill_far_tie_f64, 2, 300, 60); /* columns.h, and few or many rows that it leaves */
     compare_filled(&stats, fill_far_tie_f64, 1, 130, 8200);
     compare_filled(&large[1], fill_largest, 1, 131, 8200);
