@@ -140,12 +140,10 @@ enum { TALLY_READS_WHOLE, TALLY_READS_SHIFTED, TALLY_READS_APART, TALLY_READS_AN
 /* Exact rows whose results a kernel leaves to another: scratch memory of both. */
 typedef struct tally_left_rows {
     int32_t *unsure;    /* for each row, whether its result is left */
-    char *limbs;        /* a number of limbs for each row, which is 0 if the row is left; of no more than
-                           TALLY_LEFT_ROWS */
+    char *limbs;        /* a number of limbs for each row, which is 0 if the row is left; NULL: rows are many */
     uint32_t *arrivals; /* counters, `counters` for each row: 0 before and after a launch */
     int64_t counters;
 } tally_left_rows;
-enum { TALLY_LEFT_ROWS = 8192 };
 
 /* Rows, of outer * length * inner values: production/rows.h, columns.h, short.h. */
 typedef struct tally_rows_work {

@@ -212,7 +212,7 @@ TALLY_FN void put_or_leave(const tally_rows_work *work, int64_t i, node_t node) 
 #if TALLY_EXPANSIONS
     work->left.unsure[i] = !is_put;
     if (is_put) return;
-    if (work->outer * work->inner <= TALLY_LEFT_ROWS) clear_accumulator((accumulator_t *)(void *)work->left.limbs + i);
+    if (work->left.limbs != 0) clear_accumulator((accumulator_t *)(void *)work->left.limbs + i);
     tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);
 #endif
     (void)is_put;

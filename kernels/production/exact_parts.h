@@ -70,7 +70,7 @@ TALLY_FN int32_t close_part(const tally_parts_work *work, int64_t row, int32_t p
 }
 /* Says whether a row is left to production/flat.h, by a warp. */
 TALLY_FN void note_unsure(const tally_parts_work *work, int64_t row, int32_t is_unsure) {
-    if (is_unsure && work->rows <= TALLY_LEFT_ROWS) clear_node((accumulator_t *)(void *)work->left.limbs + row);
+    if (is_unsure && work->left.limbs != 0) clear_node((accumulator_t *)(void *)work->left.limbs + row);
     if (tally_lane() > 0) return;
     work->left.unsure[row] = is_unsure;
     if (is_unsure && work->out.flags != 0) tally_raise_flags(work->out.flags, TALLY_FLAG_UNSURE);

@@ -209,7 +209,7 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, flat_rows, tally_left_work, 4) {
     if (work.out.flags != 0 && tally_any((tally_look32(work.out.flags) & TALLY_FLAG_UNSURE) == 0)) return;
     const int64_t warps = (int64_t)tally_blocks() * TALLY_FLAT_WARPS,
                   warp = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp();
-    if (work.rows > TALLY_LEFT_ROWS)
+    if (work.left.limbs == 0)
         put_many(&work, warp, warps);
     else
         put_few(&work, warp, warps, &shared->of[tally_warp()]);

@@ -20,7 +20,8 @@ static tally_status launch_first(const tally__call *c, tally__form form, int64_t
 
 enum { LEFT_BLOCKS = 4 /* on each multiprocessor */ };
 int64_t tally__limb_bytes(const tally__call *call, int64_t rows) {
-    return rows > TALLY_LEFT_ROWS ? 0 : rows * (int64_t)tally__geometry_of(call->spec).node_size;
+    enum { MOST_ROWS_WITH_LIMBS = 8192 };
+    return rows > MOST_ROWS_WITH_LIMBS ? 0 : rows * (int64_t)tally__geometry_of(call->spec).node_size;
 }
 tally_status tally__launch_left(const tally__call *call, const tally_left_work *work) {
     tally__loaded flat;
@@ -266,10 +267,10 @@ static tally_status reduce_by_parts(tally__call *c, const tally_segments *segmen
     work.row_nodes = tally_all_pitches(work.parts);
     work.left.counters = tally_all_pitches(work.parts / TALLY_FAN + 1);
     const int64_t each = tally__least(work.rows, work.parts == 1 ? INT32_MAX : TALLY_ARRIVALS / work.left.counters),
-                  shared = work.parts == 1 ? 0 : each;
+                  shared = work.parts == 1 ? 0 : each, limb_bytes = tally__limb_bytes(c, shared);
     const uint64_t at_flags = tally__take(&bytes, sizeof *work.out.flags),
                    at_nodes = tally__take(&bytes, shared * work.row_nodes * TALLY_EXPANSION_NODE_BYTES),
-                   at_limbs = tally__take(&bytes, tally__limb_bytes(c, shared)),
+                   at_limbs = tally__take(&bytes, limb_bytes),
                    at_unsure = tally__take(&bytes, shared * (int64_t)sizeof *work.left.unsure),
                    at_results = tally__take(&bytes, tally__staging_bytes(c, work.rows));
     TALLY_TRY(
@@ -278,7 +279,7 @@ static tally_status reduce_by_parts(tally__call *c, const tally_segments *segmen
                             flags = tally__call_waits(c) ? memory + at_flags : 0;
     work.nodes = (char *)(uintptr_t)(memory + at_nodes);
     work.left.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
-    work.left.limbs = (char *)(uintptr_t)(memory + at_limbs);
+    work.left.limbs = limb_bytes > 0 ? (char *)(uintptr_t)(memory + at_limbs) : NULL;
     work.left.unsure = (int32_t *)(uintptr_t)(memory + at_unsure);
     work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
     TALLY_TRY(tally__call_prepare(c, forms, work.parts == 1 ? 1 : 2));

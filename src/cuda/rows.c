@@ -233,7 +233,7 @@ static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64
     do {
         if (leaves > 0) p->work.tiles = tally__over(leaves, (int64_t)1 << p->work.run);
         count_tree(p->work.tiles, TALLY_CHUNK_FAN, &p->work.row_nodes, &p->work.row_groups);
-    } while (p->work.row_groups * panels > TALLY_ARRIVALS && 1 << p->work.run++ < TALLY_CHUNK_LEAVES);
+    } while (p->work.row_groups * panels > TALLY_ARRIVALS && 1 << p->work.run++ < most_leaves_of(call, p));
     p->work.row_nodes *= width;
 }
 
@@ -249,7 +249,7 @@ static size_t node_size_of(const tally__call *call) {
 }
 static tally_status plan_columns(const tally__call *call, plan *p) {
     const int64_t across = across_of(call);
-    p->form = TALLY_FORM_COLUMNS;
+    p->form = call->spec->exact ? TALLY_FORM_ACROSS : TALLY_FORM_COLUMNS;
     p->work.log_joined = log_joined_of(call, p, across);
     const int64_t inner = p->work.inner << p->work.log_joined;
     p->work.reads = reads_of(call, p, inner, across);
@@ -276,19 +276,11 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
                                 .outer = segments->count,
                                 .length = segments->length,
                                 .inner = segments->inner};
-    if (call->spec->exact) {
-        TALLY_TRY(plan_columns(call, p));
-        p->form = TALLY_FORM_ACROSS;
-        return TALLY_OK;
-    }
+    if (call->spec->exact) return plan_columns(call, p);
     if (segments->length <= TALLY_SMALL_COLUMNS)
         return plan_threads(TALLY_FORM_SHORT, TALLY_SHORT_ACROSS_OF((int64_t)sizes.value_bytes), p);
     if (are_stripes(call, segments)) return plan_threads(TALLY_FORM_STRIPES, sizes.stripe_rows, p);
     return segments->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
-}
-/* Whether rows are exact ones of products that production/columns.h reduces. */
-static bool are_products_across(const tally__call *call, const tally_segments *segments) {
-    return tally__are_exact_columns(call, segments) && tally__geometry_of(call->spec).adds_products;
 }
 
 /* ---- launching ---- */
@@ -297,21 +289,21 @@ static bool are_products_across(const tally__call *call, const tally_segments *s
 static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging,
                             tally__cu_address *flags) {
     const bool is_exact = call->spec->exact, asks = tally__call_waits(call) || is_exact;
-    const int64_t left = is_exact ? p->outer * p->work.inner : 0;
+    const int64_t left = is_exact ? p->outer * p->work.inner : 0, limb_bytes = tally__limb_bytes(call, left);
     tally__scratch *scratch = &call->scratch;
     uint64_t bytes = 0;
     const uint64_t at_nodes = tally__take(&bytes, (int64_t)p->node_bytes),
                    at_results = tally__take(&bytes, tally__staging_bytes(call, results)),
                    at_flags = tally__take(&bytes, sizeof *p->work.out.flags),
                    at_unsure = tally__take(&bytes, left * (int64_t)sizeof *p->work.left.unsure),
-                   at_limbs = tally__take(&bytes, is_exact ? tally__limb_bytes(call, left) : 0);
+                   at_limbs = tally__take(&bytes, limb_bytes);
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, bytes, 0, 0, scratch));
     *staging = scratch->nodes + at_results;
     *flags = asks ? scratch->nodes + at_flags : 0;
     p->work.nodes = (char *)(uintptr_t)(scratch->nodes + at_nodes);
     p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
     p->work.left = (tally_left_rows){.unsure = (int32_t *)(uintptr_t)(scratch->nodes + at_unsure),
-                                     .limbs = (char *)(uintptr_t)(scratch->nodes + at_limbs),
+                                     .limbs = limb_bytes > 0 ? (char *)(uintptr_t)(scratch->nodes + at_limbs) : NULL,
                                      .arrivals = p->work.arrivals,
                                      .counters = 1};
     p->work.out = tally__results_of(call, *staging, (int32_t *)(uintptr_t)*flags);
@@ -371,12 +363,15 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *segment
     const int64_t results = segments->count * segments->inner;
     tally__cu_address staging, flags;
     plan p;
-    if (!are_products_across(call, segments)) {
-        if (tally__are_exact_columns(call, segments)) return tally__reduce_exact_columns(call, segments, report);
-        if (tally__are_exact_rows(call, segments)) return tally__reduce_exact_rows(call, segments, report);
-        if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
-    }
-    TALLY_TRY(plan_rows(call, segments, &p));
+    if (tally__are_exact_columns(call, segments)) {
+        if (!tally__geometry_of(call->spec).adds_products) return tally__reduce_exact_columns(call, segments, report);
+    } else if (tally__are_exact_rows(call, segments))
+        return tally__reduce_exact_rows(call, segments, report);
+    else if (are_segments(call, segments))
+        return tally__reduce_ragged(call, segments, report);
+    const tally_status planned = plan_rows(call, segments, &p);
+    if (planned == TALLY_UNSUPPORTED && call->spec->exact) return tally__reduce_ragged(call, segments, report);
+    TALLY_TRY(planned);
     TALLY_TRY(lay_out(call, &p, results, &staging, &flags));
     TALLY_TRY(launch(call, &p));
     if (segments->length == 0) report->flags = TALLY_FLAG_EMPTY; /* known without waiting for the kernel */
