@@ -204,7 +204,8 @@
      : sizeof(column_t) * TALLY_KERNEL_INPUTS > 8                     ? 2 \
                                                                       : 4)
 /* The vectors that a thread of production/columns.h reads at once, if they take no more than 32 registers. Small
- * columns that are read twice, and bytes that take few operations, leave registers for 16; stats of bytes only for 4.
+ * columns that are read twice, bytes that take few operations and exact squares leave registers for 16; stats of bytes
+ * only for 4.
  * With more, registers spill (tests/unit/test_compile.c). */
 #define TALLY_ARE_BYTE_STATS (TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE)
 #define TALLY_ARE_PLAIN_BYTES (TALLY_BYTES == 1 && !TALLY_SIGNED && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES)

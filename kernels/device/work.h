@@ -160,7 +160,7 @@ typedef struct tally_rows_work {
     char *nodes;                   /* scratch, as for a whole array */
     uint32_t *arrivals;            /* scratch: counters */
     tally_left_rows left;          /* exact rows */
-    tally_results out;             /* never NULL: out.flags of exact rows */
+    tally_results out;             /* out.flags of exact rows is never NULL */
 } tally_rows_work;
 
 /* Exact rows that lie across others, of outer * length * inner values: production/exact_columns.h. A block has a chunk

@@ -135,9 +135,8 @@ TALLY_FN void drain_number(const int32_t *digits, int32_t first, int32_t last, i
     }
     if (carry != 0) tally_add64(limbs + last + 1, carry);
 }
-/* The value of a slot's limbs as a pair of doubles, in units of 2^(32 * *unit), from digits in [-2^31, 2^31). Clears
- * *has_all if it leaves out some. */
-TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t last, int32_t *unit, int32_t *has_all) {
+/* The value of a slot's limbs as a pair of doubles, in units of 2^(32 * *unit), from digits in [-2^31, 2^31). */
+TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t last, int32_t *unit) {
     enum { MOST = 5, CARRIES = 2 };
     double a = 0, b = 0, c = 0, d = 0, left = 0;
     int64_t carry = 0;
@@ -158,7 +157,6 @@ TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t 
         zeros = -1;
         *unit = i - 3;
     }
-    *has_all &= left == 0;
     return tally_sum_of_digits(a, b, c, d, left, 0x1p32);
 }
 /* Converts a pair from units of 2^unit to units of 2^power. False: it may be out of a double's range. */
@@ -180,12 +178,12 @@ TALLY_FN noted_t noted_in_slot(shared_t *shared, int32_t slot) {
 TALLY_FN int32_t put_pairs(const work_t *work, shared_t *shared, int32_t slot, const noted_t *noted, int64_t present,
                            int64_t row) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    int32_t unit = 0, has_all = 1;
+    int32_t unit = 0;
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
     a.present = present;
     a.seen = noted->seen;
-    a.sum = pair_of_limbs(shared->digits + slot, -shared->first[slot], shared->last[slot], &unit, &has_all);
+    a.sum = pair_of_limbs(shared->digits + slot, -shared->first[slot], shared->last[slot], &unit);
     unit = 32 * unit + TALLY_ORIGIN;
     if (TALLY_IS_F64) a.power = unit + 96; /* near 1 */
     if (!scale_pair(&a.sum, unit, a.power) || !finalize_pairs(&a, &work->out.final, result)) return 0;

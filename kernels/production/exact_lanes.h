@@ -12,9 +12,6 @@
 #include "exact_rows/lanes_row.h"
 #include "exact_rows/row_results.h"
 
-/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#define TALLY_RESIDENT (TALLY_HAS_KEYS || TALLY_BYTES == 8 || (TALLY_BYTES == 2 && TALLY_HAS_PRODUCTS) ? 2 : 3)
-
 /* Adds up again the rows of lanes that have one; row: this lane's, or -1. */
 TALLY_LONG void put_rows_again(const tally_lanes_work *work, int64_t row) {
     const steps_t steps = {TALLY_BYTES, TALLY_BYTES, 1};

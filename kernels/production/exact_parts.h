@@ -14,9 +14,6 @@
 #include "order/nodes.h"
 #include "partition/row_begins.h"
 
-/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#define TALLY_RESIDENT (TALLY_HAS_KEYS || TALLY_BYTES == 8 || (TALLY_BYTES == 2 && TALLY_HAS_PRODUCTS) ? 2 : 3)
-
 /* What each of them has of it, first; and if that does not decide the result: the size of the largest term, and sums.
  */
 typedef struct shared_t {

@@ -23,11 +23,30 @@ int64_t tally__limb_bytes(const tally__call *call, int64_t rows) {
     enum { MOST_ROWS_WITH_LIMBS = 8192 };
     return rows > MOST_ROWS_WITH_LIMBS ? 0 : rows * (int64_t)tally__geometry_of(call->spec).node_size;
 }
-tally_status tally__launch_left(const tally__call *call, const tally_left_work *work) {
+tally_status tally__launch_left(const tally__call *call, tally_left_work work) {
     tally__loaded flat;
+    work.x_stride = call->in.x_stride;
+    work.y_stride = call->in.y_stride;
+    work.wanted = call->wanted;
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_FLAT, &flat));
     return tally__call_launch(call, &flat, TALLY_ENTRY_flat_rows, LEFT_BLOCKS * call->gpu->multiprocessors,
-                              TALLY_START_EARLY, work);
+                              TALLY_START_EARLY, &work);
+}
+
+/* ---- scratch memory, of which status flags come first ---- */
+
+static tally_status open_scratch(tally__call *c, uint64_t bytes, uint64_t at_results, bool has_flags,
+                                 tally_results *out) {
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
+    const tally__cu_address flags = has_flags ? c->scratch.nodes : 0;
+    *out = tally__results_of(c, c->scratch.nodes + at_results, (int32_t *)(uintptr_t)flags);
+    return has_flags ? tally__call_clear(c, flags, sizeof *out->flags) : TALLY_OK;
+}
+static tally_status close_scratch(tally__call *c, uint64_t at_results, int64_t rows, const tally_results *out,
+                                  tally__report *report) {
+    return tally__call_finalize(c, c->scratch.nodes + at_results, rows, (tally__cu_address)(uintptr_t)out->flags,
+                                report);
 }
 
 /* ---- rows that lie across others ---- */
@@ -143,18 +162,14 @@ tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *s
     divide_rows(c, &work);
     work.are_whole = are_whole(c, &work);
     TALLY_TRY(count_nodes(c, &work, &node_bytes));
-    const uint64_t at_flags = tally__take(&bytes, sizeof *work.out.flags), at_nodes = tally__take(&bytes, node_bytes),
+    tally__take(&bytes, sizeof *work.out.flags);
+    const uint64_t at_nodes = tally__take(&bytes, node_bytes),
                    at_results = tally__take(&bytes, tally__staging_bytes(c, rows));
-    TALLY_TRY(
-        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
-    const tally__cu_address flags = tally__call_waits(c) || !work.are_whole ? c->scratch.nodes + at_flags : 0,
-                            staging = c->scratch.nodes + at_results;
-    work.nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
-    work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
     TALLY_TRY(tally__call_prepare(c, forms, work.are_whole ? 1 : 2));
-    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work.out.flags));
+    TALLY_TRY(open_scratch(c, bytes, at_results, tally__call_waits(c) || !work.are_whole, &work.out));
+    work.nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
     TALLY_TRY(work.are_whole ? launch_columns(c, &work, TALLY_START_BEHIND) : launch_with_numbers(c, &work));
-    return tally__call_finalize(c, staging, rows, flags, report);
+    return close_scratch(c, at_results, rows, &work.out, report);
 }
 
 /* ---- rows of values side by side ---- */
@@ -200,17 +215,12 @@ static tally_status reduce_by_lanes(tally__call *c, const tally_segments *segmen
         .x = c->in.x, .y = c->in.y, .rows = segments->count, .length = segments->length, .wanted = c->wanted};
     const int64_t blocks = share_lanes(c, &work);
     uint64_t bytes = 0;
-    const uint64_t at_flags = tally__take(&bytes, sizeof *work.out.flags),
-                   at_results = tally__take(&bytes, tally__staging_bytes(c, work.rows));
-    TALLY_TRY(
-        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
-    const tally__cu_address flags = tally__call_waits(c) ? c->scratch.nodes + at_flags : 0,
-                            staging = c->scratch.nodes + at_results;
-    work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
+    tally__take(&bytes, sizeof *work.out.flags);
+    const uint64_t at_results = tally__take(&bytes, tally__staging_bytes(c, work.rows));
     TALLY_TRY(tally__call_prepare(c, forms, 1));
-    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work.out.flags));
+    TALLY_TRY(open_scratch(c, bytes, at_results, tally__call_waits(c), &work.out));
     TALLY_TRY(launch_first(c, TALLY_FORM_LANES, blocks, TALLY_START_BEHIND, &work, sizeof work));
-    return tally__call_finalize(c, staging, work.rows, flags, report);
+    return close_scratch(c, at_results, work.rows, &work.out, report);
 }
 
 /* Divides long rows into parts. A block has a row, if rows are enough for blocks to be done at about the same time.
@@ -234,16 +244,13 @@ static void divide_rows_into_parts(const tally__call *c, tally_parts_work *work)
 static tally_status launch_parts(const tally__call *c, const tally_parts_work *work) {
     const tally_left_work left = {.x = work->x,
                                   .y = work->y,
-                                  .x_stride = value_bytes(c),
-                                  .y_stride = value_bytes(c),
                                   .rows = work->rows,
                                   .length = work->length,
                                   .inner = 1,
                                   .left = work->left,
-                                  .out = work->out,
-                                  .wanted = work->wanted};
+                                  .out = work->out};
     TALLY_TRY(launch_first(c, TALLY_FORM_ROWS, work->rows * work->parts, TALLY_START_BEHIND, work, sizeof *work));
-    return work->parts > 1 ? tally__launch_left(c, &left) : TALLY_OK;
+    return work->parts > 1 ? tally__launch_left(c, left) : TALLY_OK;
 }
 /* The same of `each` rows at a time: for as many there are counters. */
 static tally_status launch_some(const tally__call *c, const tally_parts_work *work, int64_t each) {
@@ -268,24 +275,20 @@ static tally_status reduce_by_parts(tally__call *c, const tally_segments *segmen
     work.left.counters = tally_all_pitches(work.parts / TALLY_FAN + 1);
     const int64_t each = tally__least(work.rows, work.parts == 1 ? INT32_MAX : TALLY_ARRIVALS / work.left.counters),
                   shared = work.parts == 1 ? 0 : each, limb_bytes = tally__limb_bytes(c, shared);
-    const uint64_t at_flags = tally__take(&bytes, sizeof *work.out.flags),
-                   at_nodes = tally__take(&bytes, shared * work.row_nodes * TALLY_EXPANSION_NODE_BYTES),
+    tally__take(&bytes, sizeof *work.out.flags);
+    const uint64_t at_nodes = tally__take(&bytes, shared * work.row_nodes * TALLY_EXPANSION_NODE_BYTES),
                    at_limbs = tally__take(&bytes, limb_bytes),
                    at_unsure = tally__take(&bytes, shared * (int64_t)sizeof *work.left.unsure),
                    at_results = tally__take(&bytes, tally__staging_bytes(c, work.rows));
-    TALLY_TRY(
-        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
-    const tally__cu_address memory = c->scratch.nodes, staging = memory + at_results,
-                            flags = tally__call_waits(c) ? memory + at_flags : 0;
+    TALLY_TRY(tally__call_prepare(c, forms, work.parts == 1 ? 1 : 2));
+    TALLY_TRY(open_scratch(c, bytes, at_results, tally__call_waits(c), &work.out));
+    const tally__cu_address memory = c->scratch.nodes;
     work.nodes = (char *)(uintptr_t)(memory + at_nodes);
     work.left.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
     work.left.limbs = limb_bytes > 0 ? (char *)(uintptr_t)(memory + at_limbs) : NULL;
     work.left.unsure = (int32_t *)(uintptr_t)(memory + at_unsure);
-    work.out = tally__results_of(c, staging, (int32_t *)(uintptr_t)flags);
-    TALLY_TRY(tally__call_prepare(c, forms, work.parts == 1 ? 1 : 2));
-    if (flags != 0) TALLY_TRY(tally__call_clear(c, flags, sizeof *work.out.flags));
     TALLY_TRY(launch_some(c, &work, each));
-    return tally__call_finalize(c, staging, work.rows, flags, report);
+    return close_scratch(c, at_results, work.rows, &work.out, report);
 }
 
 tally_status tally__reduce_exact_rows(tally__call *c, const tally_segments *segments, tally__report *report) {

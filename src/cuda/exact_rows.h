@@ -15,8 +15,8 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
 tally_status tally__reduce_exact_rows(tally__call *call, const tally_segments *segments, tally__report *report);
 
 /* The bytes of numbers of limbs for what is left of rows (tally_left_rows), of which a launch has so many at most; 0:
- * they are too many. And the launch of the kernel that adds them up. */
+ * they are too many. And the launch of the kernel that adds them up; it fills in strides and `wanted`. */
 int64_t tally__limb_bytes(const tally__call *call, int64_t rows);
-tally_status tally__launch_left(const tally__call *call, const tally_left_work *work);
+tally_status tally__launch_left(const tally__call *call, tally_left_work work);
 
 #endif

@@ -314,15 +314,12 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
 static tally_status launch_left(const tally__call *call, const tally_rows_work *work) {
     const tally_left_work left = {.x = work->x,
                                   .y = work->y,
-                                  .x_stride = work->x_stride,
-                                  .y_stride = work->y_stride,
                                   .rows = work->outer * work->inner,
                                   .length = work->length,
                                   .inner = work->inner,
                                   .left = work->left,
-                                  .out = work->out,
-                                  .wanted = call->wanted};
-    return tally__launch_left(call, &left);
+                                  .out = work->out};
+    return tally__launch_left(call, left);
 }
 static tally_status launch(const tally__call *call, plan *p) {
     const tally__form forms[] = {p->form, TALLY_FORM_FLAT};
