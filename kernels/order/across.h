@@ -17,6 +17,10 @@ typedef struct aims_t {
 typedef char aims_t;
 #endif
 
+/* How many bytes apart such lie in shared memory: eight lanes that access 16 bytes each then meet in no bank, or two in
+ * each. */
+#define TALLY_APART(bytes) ((bytes) + ((bytes) % 32 == 0 ? 16 : 0))
+
 typedef struct nodes_t {
     node_t v[TALLY_ACROSS];
 } nodes_t;

@@ -72,13 +72,13 @@ enum {
 /* The shared memory of one warp: a panel within a warp need not wait for others. */
 typedef union warp_columns_t {
     stage_t stage;
-    across_t columns[TALLY_WARP];
+    char columns[TALLY_WARP * TALLY_APART(sizeof(across_t))];
 #if TALLY_READS_TWICE
-    across2_t seconds[TALLY_WARP];
+    char seconds[TALLY_WARP * TALLY_APART(sizeof(across2_t))];
     aims_t aims[TALLY_WARP];
 #endif
     int32_t present[TALLY_WARP][TALLY_ACROSS];
-} warp_columns_t;
+} warp_columns_t __attribute__((aligned(16)));
 /* Each thread of sub 0 has a row of digits. These rows are few: a panel of several leaves has TALLY_LEAST_SUBS or more
  * subs. */
 typedef struct shared_columns_t {

@@ -157,7 +157,7 @@ TALLY_FN void TALLY_NAME(add_rows)(const panel_t *panel, const leaf_t *leaf, sta
 }
 TALLY_FN void TALLY_NAME(fold_leaf)(const panel_t *panel, const leaf_t *leaf, stage_t *stage,
                                     TALLY_TYPE_NAME(across) * all, int32_t present[TALLY_ACROSS], const aims_t *aims) {
-    await_panel(panel); /* the stage's memory may hold something else */
+    if (!TALLY_ROWS_GO_ON) await_panel(panel); /* the stage's memory may hold something else */
     if (TALLY_IS_FREE)
         TALLY_NAME(add_rows)(panel, leaf, stage, all, present, aims);
     else
@@ -168,7 +168,8 @@ TALLY_FN void TALLY_NAME(fold_leaf)(const panel_t *panel, const leaf_t *leaf, st
  * lanes. */
 TALLY_FN TALLY_TYPE_NAME(across) * TALLY_NAME(place_of)(char *shared, const int32_t warp_bytes, int32_t thread) {
     char *const place = shared + thread / TALLY_WARP * warp_bytes;
-    return (TALLY_TYPE_NAME(across) *)(void *)place + thread % TALLY_WARP;
+    return (TALLY_TYPE_NAME(across) *)(void *)(place + (uint32_t)thread % TALLY_WARP *
+                                                           TALLY_APART(sizeof(TALLY_TYPE_NAME(across))));
 }
 /* Moves the columns of vectors that are shifted to the threads that have their results. All threads of the panel take
  * part. */
