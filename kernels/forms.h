@@ -6,26 +6,27 @@
 
 /* X(ID, of): the forms, and the calls whose kernels tally_warm and tally_warm_segments make ready with them. Those that
  * take longest to compile come first. */
-#define TALLY_FORM_IDS(X)                                                      \
-    X(WHOLE, ARRAYS)        /* a whole array */                                \
-    X(SMALL, ARRAYS)        /* a small one, exactly */                         \
-    X(FLAT, SEGMENTS)       /* exact segments of any values */                 \
-    X(SEGMENTS, SEGMENTS)   /* segments; exact sums in two doubles each */     \
-    X(PARTITION, SEGMENTS)  /* what prepares segments */                       \
-    X(FEATURES, SEGMENTS)   /* segments of vectors of features */              \
-    X(GROUPS, SEGMENTS)     /* what arranges vectors by segment */             \
-    X(MERGE_TWO, MERGES)    /* sorted arrays in passes of 2 runs */            \
-    X(MERGE_FOUR, MERGES)   /* of 4 */                                         \
-    X(MERGE_EIGHT, MERGES)  /* of 8 */                                         \
-    X(ACROSS, ROWS)         /* exact sums of products of such */               \
-    X(COLUMNS, ROWS)        /* rows that lie across others */                  \
-    X(ROWS, ROWS)           /* rows whose values lie side by side */           \
-    X(SHORT, ROWS)          /* rows of a few values */                         \
-    X(STRIPES, ROWS)        /* rows of a few stripes that lie across others */ \
-    X(LANES, ROWS)          /* exact rows of some values side by side */       \
-    X(PART_NODES, RANKS)    /* nodes of segments */                            \
-    X(NODES, RANKS)         /* nodes of several parties */                     \
-    X(WINDOWS, RANKS)       /* windows of nodes of exact sums */               \
+#define TALLY_FORM_IDS(X)                                                       \
+    X(WHOLE, ARRAYS)        /* a whole array */                                 \
+    X(SMALL, ARRAYS)        /* a small one, exactly */                          \
+    X(FLAT, SEGMENTS)       /* exact segments of any values */                  \
+    X(SEGMENTS, SEGMENTS)   /* segments; exact sums in two doubles each */      \
+    X(PARTITION, SEGMENTS)  /* what prepares segments */                        \
+    X(FEATURES, SEGMENTS)   /* segments of vectors of features */               \
+    X(GROUPS, SEGMENTS)     /* what arranges vectors by segment */              \
+    X(MERGE_TWO, MERGES)    /* sorted arrays in passes of 2 runs */             \
+    X(MERGE_FOUR, MERGES)   /* of 4 */                                          \
+    X(MERGE_EIGHT, MERGES)  /* of 8 */                                          \
+    X(ACROSS, ROWS)         /* rows that lie across others, by whole vectors */ \
+    X(ANY_ACROSS, ROWS)     /* the same, wherever their values lie */           \
+    X(COLUMNS, ROWS)        /* exact sums of values of such */                  \
+    X(ROWS, ROWS)           /* rows whose values lie side by side */            \
+    X(SHORT, ROWS)          /* rows of a few values */                          \
+    X(STRIPES, ROWS)        /* rows of a few stripes that lie across others */  \
+    X(LANES, ROWS)          /* exact rows of some values side by side */        \
+    X(PART_NODES, RANKS)    /* nodes of segments */                             \
+    X(NODES, RANKS)         /* nodes of several parties */                      \
+    X(WINDOWS, RANKS)       /* windows of nodes of exact sums */                \
     X(CONVERT, RESULTS)     /* results to the type asked for */
 
 /* Those of merges in passes of `runs` runs: a part of the table below. */
@@ -51,8 +52,10 @@
         K(ORDERED, STRIPES, stripes, TALLY_THREADS, tally_rows_work)                              \
     U(ORDERED, ROWS, "production/rows.h", )                                                       \
         K(ORDERED, ROWS, rows, TALLY_THREADS, tally_rows_work)                                    \
-    U(ORDERED, COLUMNS, "production/columns.h", )                                                 \
-        K(ORDERED, COLUMNS, columns, TALLY_THREADS, tally_rows_work)                              \
+    U(ORDERED, ACROSS, "production/columns.h", )                                                  \
+        K(ORDERED, ACROSS, columns, TALLY_THREADS, tally_rows_work)                               \
+    U(ORDERED, ANY_ACROSS, "production/any_columns.h", )                                          \
+        K(ORDERED, ANY_ACROSS, any_columns, TALLY_THREADS, tally_rows_work)                       \
     U(ORDERED, SEGMENTS, "production/segments.h", )                                               \
         K(ORDERED, SEGMENTS, segments, TALLY_SEGMENTS_BLOCK, tally_segments_work)                 \
         K(ORDERED, SEGMENTS, spans, TALLY_THREADS, tally_segments_work)                           \
@@ -83,6 +86,8 @@
         K(EXACT, COLUMNS, exact_columns, TALLY_THREADS, tally_columns_work)                       \
     U(EXACT, ACROSS, "production/columns.h", TALLY_EXPANSIONS)                                    \
         K(EXACT, ACROSS, expansion_columns, TALLY_THREADS, tally_rows_work)                       \
+    U(EXACT, ANY_ACROSS, "production/any_columns.h", TALLY_EXPANSIONS)                            \
+        K(EXACT, ANY_ACROSS, any_expansion_columns, TALLY_THREADS, tally_rows_work)               \
     U(EXACT, FLAT, "production/flat.h", )                                                         \
         K(EXACT, FLAT, flat, TALLY_FLAT_THREADS, tally_segments_work)                             \
         K(EXACT, FLAT, flat_whole, TALLY_FLAT_THREADS, tally_segments_work)                       \

@@ -12,7 +12,7 @@
  *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (user/operator.h)
  *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
  *     TALLY_EXPANSIONS                                         of the form (forms.h), 1
- *     TALLY_EXPANSION_PARTS                                    of files in production/, 1 */
+ *     TALLY_EXPANSION_PARTS, TALLY_ANY_ROWS                    of files in production/, 1 */
 #ifndef TALLY_POLICY_H
 #define TALLY_POLICY_H
 
@@ -110,10 +110,15 @@
 /* Values in shared memory and rows that lie across others are read twice. An index is found the first time
  * (shared/search.h, rows/found.h). */
 #define TALLY_READS_TWICE (TALLY_PASSES == 2 && !TALLY_HAS_INDEX)
+/* Rows that lie across others may begin at any address (production/any_columns.h). */
+#ifndef TALLY_ANY_ROWS
+#define TALLY_ANY_ROWS 0
+#endif
 /* Wide rows of memory that begin within a vector are read by vectors all the same (rows/panel.h). Other operators and
  * types read them value by value, and so does the policy that skips NaNs: registers would spill, or vectors are too
  * narrow to be worth it. */
-#define TALLY_SHIFTS_ROWS                                                                     \
+#define TALLY_SHIFTS_ROWS (TALLY_ANY_ROWS && TALLY_MAY_SHIFT_ROWS)
+#define TALLY_MAY_SHIFT_ROWS                                                                  \
     (TALLY_BYTES == 4 && TALLY_KERNEL_INPUTS == 1 && !TALLY_READS_TWICE && !TALLY_MAY_SKIP && \
      !(TALLY_HAS_SQUARES && TALLY_HAS_RANGE))
 
@@ -215,6 +220,13 @@
      (TALLY_BYTES == 4 || (TALLY_BYTES == 2 && !TALLY_HAS_SUM && TALLY_KERNEL_INPUTS == 1)))
 #define TALLY_COLUMNS_BATCH \
     (TALLY_ARE_BYTE_STATS ? 4 : TALLY_ARE_SMALL_TWICE || TALLY_ARE_PLAIN_BYTES || TALLY_ARE_EXACT_SQUARES ? 16 : 8)
+/* Blocks of these kernels that a multiprocessor holds: as many as registers allow (tests/unit/test_compile.c). With all
+ * ways of reading, with 8 columns in registers, and with two sums of integers or two passes, they are fewer. */
+#define TALLY_COLUMNS_RESIDENT                                                                           \
+    (TALLY_ANY_ROWS || (!TALLY_IS_FREE && TALLY_PASSES == 1) || (TALLY_PASSES == 2 && !TALLY_IS_DEAR) || \
+             (TALLY_HAS_SQUARES && TALLY_HAS_SUM) || TALLY_IS_COMPENSATED                                \
+         ? 2                                                                                             \
+         : 3)
 /* Threads add up chunks of a tile, whatever segments they are of (chunks/chunks.h). */
 #define TALLY_IN_CHUNKS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 /* The same where order does not show, for partial results that are small beside the values of a chunk

@@ -64,8 +64,7 @@ enum { TALLY_EXACT_COLUMNS_ACROSS = 32 };
 enum {
     TALLY_LOG_CHUNK_FAN = 6,
     TALLY_CHUNK_FAN = 1 << TALLY_LOG_CHUNK_FAN, /* nodes of chunks that are combined at a time */
-    TALLY_CHUNK_LEAVES = 16,                    /* the most leaves of a chunk; a power of two */
-    TALLY_COLUMNS_RESIDENT = 2                  /* blocks of production/columns.h that a multiprocessor holds */
+    TALLY_CHUNK_LEAVES = 16                     /* the most leaves of a chunk; a power of two */
 };
 /* Tiles of production/flat.h: the most bytes of a tile's values and ends, bytes of positions from one diagonal to the
  * next, and what an end counts for. */
@@ -150,7 +149,8 @@ typedef struct tally_rows_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
     int64_t outer, length, inner;
-    int32_t run;                   /* a warp, or a chunk of a panel, reads 2^run leaves */
+    int32_t run;                   /* a warp reads 2^run leaves */
+    int32_t chunk_length;          /* values of each row that a chunk of a panel has, at most */
     int32_t across, log_subs;      /* threads side by side, and log2 of those that share the same results */
     int32_t log_joined;            /* log2 of the rows of memory that are read as one (rows/panel.h) */
     int32_t reads;                 /* how threads read a panel: TALLY_READS_... */

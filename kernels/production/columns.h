@@ -4,7 +4,10 @@
  *
  * Neighbouring threads take neighbouring results, some each: together a panel. Where results are few or rows long,
  * several threads share a row: each takes some columns of a leaf, and they fold their partial results through shared
- * memory. A row is divided into chunks of leaves; the last block to arrive at a group of chunks combines them. */
+ * memory. A row is divided into chunks of leaves, or of any length where TALLY_ROWS_GO_ON. The last block to arrive at
+ * a group of chunks combines them.
+ *
+ * Rows are read by whole vectors here. Others have production/any_columns.h, which includes this file. */
 #ifndef TALLY_FORM_COLUMNS_H
 #define TALLY_FORM_COLUMNS_H
 
@@ -18,8 +21,12 @@
 #include "order/put_result.h"
 #include "partition/partition.h"
 
-#if TALLY_EXPANSIONS /* an exact sum */
+#if TALLY_EXPANSIONS && TALLY_ANY_ROWS /* exact sums */
+#define TALLY_COLUMNS any_expansion_columns
+#elif TALLY_EXPANSIONS
 #define TALLY_COLUMNS expansion_columns
+#elif TALLY_ANY_ROWS
+#define TALLY_COLUMNS any_columns
 #else
 #define TALLY_COLUMNS columns
 #endif
@@ -30,6 +37,10 @@
  * all multiprocessors are busy. */
 TALLY_FN int32_t log_columns_of(const tally_rows_work *work) {
     return TALLY_IS_FREE ? work->log_columns : TALLY_LOG_COLUMNS;
+}
+/* The values of a leaf, at most. Where its columns hold more than a leaf's, all of a chunk are one. */
+TALLY_FN int32_t leaf_values(const tally_rows_work *work) {
+    return TALLY_ROWS_GO_ON ? work->chunk_length : TALLY_DEVICE_STRIPES << log_columns_of(work);
 }
 /* log2 of the columns that a thread takes: at least 8 share a leaf. */
 #define TALLY_FOLD_BITS (TALLY_LOG_COLUMNS - 3)
@@ -282,8 +293,7 @@ TALLY_LONG void climb_panels(const tally_rows_work *work, const nodes_t *mine, s
 TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t alone, nodes_t *digits,
                              shared_columns_t *shared) {
     const panel_t panel = panel_of(work, tally_thread_again());
-    const int32_t is_alone =
-        work->length > 0 && (TALLY_ROWS_GO_ON || work->length <= TALLY_DEVICE_STRIPES << log_columns_of(work));
+    const int32_t is_alone = work->length > 0 && (TALLY_ROWS_GO_ON || work->length <= leaf_values(work));
     const nodes_t nodes = is_alone ? alone : collect(digits, panel.sub == 0 ? taken : 0);
     if (work->tiles > 1) { /* with a copy: the nodes of a panel of one chunk stay in registers */
         nodes_t mine = nodes;
@@ -297,26 +307,23 @@ TALLY_FN void finalize_panel(const tally_rows_work *work, int32_t taken, nodes_t
 TALLY_KERNEL_ENTRY(TALLY_THREADS, TALLY_COLUMNS, tally_rows_work, TALLY_COLUMNS_RESIDENT) {
     TALLY_SHARED(shared_columns_t, shared);
     const panel_t panel = panel_of(&work, tally_thread());
-    const int32_t log_columns = log_columns_of(&work), most = TALLY_DEVICE_STRIPES << log_columns;
-    const int64_t leaves = (work.length + most - 1) / most, run = (int64_t)1 << work.run;
+    const int64_t begin = panel.chunk * work.chunk_length;
+    const int32_t log_columns = log_columns_of(&work), most = leaf_values(&work),
+                  values = work.length < work.chunk_length ? (int32_t)work.length : work.chunk_length;
     nodes_t nodes,
         *digits = shared->digits[(panel.slot * panel.across + panel.lane) % (TALLY_THREADS / TALLY_LEAST_SUBS)];
-    held_t held = nothing_held();
-    int32_t taken = 0;
-    for (int64_t k = 0; k < run && k < leaves; k++) {
-        const int64_t at = (panel.chunk * run + k) * most, left = work.length - at;
+    int32_t taken = 0, first = 0;
+    do {
+        const int64_t left = work.length - begin - first;
         const int32_t n = (int32_t)(left < 0 ? 0 : left < most ? left : most);
-        leaf_t leaf = leaf_of(&panel, at, n, n <= TALLY_DEVICE_SMALL ? 3 : log_columns);
-        if (TALLY_ROWS_GO_ON)
-            leaf.first = (int32_t)k * most;
-        else
-            held = nothing_held();
+        const leaf_t leaf = leaf_of(&panel, begin + first, n, n <= TALLY_DEVICE_SMALL ? 3 : log_columns);
+        held_t held = nothing_held();
         add_leaf(&panel, &leaf, shared, &held);
-        if (TALLY_ROWS_GO_ON) continue;
-        nodes = nodes_of_subs(&panel, &leaf, at, &held, shared);
-        if (n > 0 && panel.sub == 0 && panel.mine > 0 && leaves > 1) push(digits, taken++, nodes);
-    }
-    if (TALLY_ROWS_GO_ON) nodes = nodes_of_subs(&panel, 0, panel.chunk * run * most, &held, shared);
+        nodes = nodes_of_subs(&panel, &leaf, begin + first, &held, shared);
+        if (!TALLY_ROWS_GO_ON && n > 0 && panel.sub == 0 && panel.mine > 0 && work.length > most)
+            push(digits, taken++, nodes);
+        first += most;
+    } while (!TALLY_ROWS_GO_ON && first < values);
     finalize_panel(&work, taken, nodes, digits, shared);
 }
 

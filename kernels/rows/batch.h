@@ -27,8 +27,7 @@ enum {
 
 /* One leaf of each row of a panel: n values (0: none) from value `at` on. */
 typedef struct leaf_t {
-    int64_t row;   /* the first row of memory */
-    int32_t first; /* the place of the first value: 0, but where leaves continue earlier ones */
+    int64_t row; /* the first row of memory */
     int32_t n;
     int32_t log_all;               /* log2 of the columns, where joined rows count as one */
     int32_t mine;                  /* how many of these the thread has */
@@ -44,7 +43,6 @@ TALLY_FN leaf_t leaf_of(const panel_t *panel, int64_t at, int32_t n, int32_t log
     const int32_t log_all = log_columns - panel->log_joined;
     leaf_t leaf;
     leaf.row = at >> panel->log_joined;
-    leaf.first = 0;
     leaf.n = n;
     leaf.log_all = log_all;
     leaf.mine = 0;
@@ -152,7 +150,7 @@ TALLY_FN batch_t read_batch(const panel_t *panel, const leaf_t *leaf, int32_t ro
     batch.apart = apart;
     batch.is_full =
         (!TALLY_SHIFTS_ROWS || row >= leaf->whole_from) && row + (batch_vectors - 1) * apart < leaf->whole_end;
-    if (panel->reads == TALLY_READS_ANYWHERE || (!batch.is_full && is_cut(panel, leaf, &batch))) {
+    if ((TALLY_ANY_ROWS && panel->reads == TALLY_READS_ANYWHERE) || (!batch.is_full && is_cut(panel, leaf, &batch))) {
         read_slowly(panel, leaf, &panel->x, &batch, stage, batch.x);
         if (TALLY_KERNEL_INPUTS == 2) read_slowly(panel, leaf, &panel->y, &batch, stage, batch.y);
     } else if (reads_vectors(panel)) {

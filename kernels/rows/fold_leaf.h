@@ -58,11 +58,10 @@ TALLY_FN void TALLY_NAME(fold_group)(TALLY_TYPE_NAME(across) * columns, int32_t 
     }
 }
 /* Value v of vector b of a batch, which is in `row`. */
-TALLY_FN TALLY_RECORD TALLY_NAME(lift_value)(const panel_t *panel, const leaf_t *leaf, const batch_t *batch, int32_t b,
-                                             int32_t row, int32_t v, int32_t present[TALLY_ACROSS],
-                                             const aims_t *aims) {
+TALLY_FN TALLY_RECORD TALLY_NAME(lift_value)(const panel_t *panel, const batch_t *batch, int32_t b, int32_t row,
+                                             int32_t v, int32_t present[TALLY_ACROSS], const aims_t *aims) {
     const TALLY_T x = value_in(&batch->x[b], v), y = TALLY_KERNEL_INPUTS == 1 ? x : value_in(&batch->y[b], v);
-    const int32_t place = leaf->first + place_in_vector(panel, row, v);
+    const int32_t place = place_in_vector(panel, row, v);
     (void)aims;
     (void)place;
     if (present != 0) present[v] += is_present(x) && is_present(y);
@@ -84,8 +83,7 @@ TALLY_FN void TALLY_NAME(add_batch)(const panel_t *panel, const leaf_t *leaf, co
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++)
             if (is_full || row < leaf->ends[v])
-                all->v[v] =
-                    TALLY_COMBINE(all->v[v], TALLY_NAME(lift_value)(panel, leaf, batch, b, row, v, present, aims));
+                all->v[v] = TALLY_COMBINE(all->v[v], TALLY_NAME(lift_value)(panel, batch, b, row, v, present, aims));
     }
 }
 /* Adds a batch to the columns of a group. All values are lifted before columns are combined, so that what lifting waits
@@ -103,7 +101,7 @@ TALLY_FN void TALLY_NAME(add_to_group)(const panel_t *panel, const leaf_t *leaf,
             for (int32_t v = 0; v < TALLY_ACROSS; v++) {
                 lifted[b].v[v] = TALLY_NOTHING;
                 if (is_full || row < leaf->ends[v])
-                    lifted[b].v[v] = TALLY_NAME(lift_value)(panel, leaf, batch, first + b, row, v, present, aims);
+                    lifted[b].v[v] = TALLY_NAME(lift_value)(panel, batch, first + b, row, v, present, aims);
             }
         }
         TALLY_UNROLL

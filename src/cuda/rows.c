@@ -17,8 +17,11 @@ enum {
 /* A launch, or several of the same shape if one would need more counters than there are. */
 typedef struct plan {
     tally__form form;
+    tally__loaded loaded;
     tally_rows_work work;
     int64_t blocks;
+    bool is_light;     /* three blocks run on a multiprocessor at once: they wait for memory more than for arithmetic */
+    int64_t readers;   /* threads of a block that have values, on average */
     int64_t outer;     /* outer indices of one launch */
     size_t node_bytes; /* bytes of nodes of one launch */
 } plan;
@@ -43,11 +46,19 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
     return TALLY_OK;
 }
 
+/* Chooses the form, and loads its kernels. Exact rows may leave some to another. */
+static tally_status use_form(const tally__call *call, tally__form form, plan *p) {
+    const tally__form forms[] = {form, TALLY_FORM_FLAT};
+    p->form = form;
+    TALLY_TRY(tally__call_prepare(call, forms, call->spec->exact ? 2 : 1));
+    return tally__gpu_kernel(call->gpu, call->spec, form, &p->loaded);
+}
+
 /* ---- values that lie side by side, or are few ---- */
 
 /* A thread has all values of `across` rows. */
-static tally_status plan_threads(tally__form form, int64_t across, plan *p) {
-    p->form = form;
+static tally_status plan_threads(const tally__call *call, tally__form form, int64_t across, plan *p) {
+    TALLY_TRY(use_form(call, form, p));
     p->blocks = tally__over(p->work.outer * p->work.inner, TALLY_THREADS * across);
     p->outer = p->work.outer;
     return TALLY_OK;
@@ -79,6 +90,7 @@ static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
 static tally_status plan_long(const tally__call *call, plan *p) {
     const int64_t leaves = tally__over(p->work.length, tally__geometry_of(call->spec).leaf),
                   units = call->gpu->multiprocessors;
+    TALLY_TRY(use_form(call, TALLY_FORM_ROWS, p));
     if (leaves <= 32 && p->work.outer >= 16 * units) { /* each row is a warp's */
         p->outer = p->work.outer;
         p->blocks = tally__over(p->outer, (int64_t)TALLY_WARPS << p->work.run);
@@ -195,45 +207,76 @@ static int log_subs_of(const tally__call *call, const plan *p, int64_t panels, i
     return log;
 }
 
-/* What chunks of 2^run leaves cost, in bytes that one of a multiprocessor's blocks reads in that time. Blocks that are
- * few read half as fast again. A wave of blocks begins and ends without reading, and each level of the tree over
- * chunks waits for the last of them: some 2 and 4 us, measured on an H100. */
-static int64_t cost_of_chunks(const tally__call *call, const plan *p, int64_t panels, int64_t slots, int run) {
-    enum { WAVE = 17 << 10, LEVEL = 45 << 10 };
-    const int64_t leaves = tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns),
-                  chunks = tally__over(leaves, (int64_t)1 << run), all = p->work.outer * panels * chunks,
-                  blocks = all > 0 ? tally__over(all, slots) : 1,
-                  resident = TALLY_COLUMNS_RESIDENT * (int64_t)call->gpu->multiprocessors, last = blocks % resident,
-                  least = last > 0 ? resident * 2 / 3 : 0, read = blocks - last + (last < least ? least : last),
+/* The time in which a multiprocessor that has so many blocks reads `bytes`: as bytes that it reads in that time if it
+ * has ENOUGH warps of threads that read. */
+static int64_t time_of(const plan *p, int64_t blocks, int64_t bytes) {
+    enum { ENOUGH = 14, FULL = 32 };
+    return bytes * FULL / tally__least(FULL, FULL - ENOUGH + blocks * p->readers / TALLY_WARP);
+}
+/* The same for the last `blocks` of a launch, fewer than there is room for, each of which reads `bytes`. The
+ * multiprocessors that have the most of them are done last; those of light kernels read faster where others are done.
+ */
+static int64_t time_at_end(const tally__call *call, const plan *p, int64_t blocks, int64_t bytes) {
+    const int64_t units = call->gpu->multiprocessors, most = tally__over(blocks, units),
+                  even = time_of(p, most, bytes * blocks / units), slowest = most * bytes * 10 / 13;
+    if (!p->is_light) return time_of(p, most, most * bytes);
+    return even > slowest ? even : slowest;
+}
+/* What chunks of `each` values cost, as such time. A block begins and ends without reading, and each level of the tree
+ * over chunks waits for the last block: 1 and 4 us. Measured on an H100 and an H200. */
+static int64_t cost_of_chunks(const tally__call *call, const plan *p, int64_t panels, int64_t slots, int64_t each) {
+    enum { BLOCK = 17 << 10, LEVEL = 90 << 10 };
+    const int64_t chunks = tally__over(p->work.length, each), all = p->work.outer * panels * chunks,
+                  blocks = all > 0 ? tally__over(all, slots) : 1, units = call->gpu->multiprocessors,
+                  resident = p->loaded.resident_blocks, last = blocks % resident,
                   bytes = p->work.outer * p->work.length * p->work.inner * call->spec->inputs *
-                          (int64_t)tally__geometry_of(call->spec).value_bytes;
-    int64_t cost = bytes / blocks * read / resident + tally__over(blocks, resident) * WAVE;
+                          (int64_t)tally__geometry_of(call->spec).value_bytes / blocks;
+    int64_t cost = time_of(p, resident / units, bytes * (blocks - last) / units) + time_at_end(call, p, last, bytes) +
+                   tally__over(blocks, units) * BLOCK;
     for (int64_t nodes = chunks; nodes > 1; nodes = tally__over(nodes, TALLY_CHUNK_FAN)) cost += LEVEL;
     return cost;
 }
-/* The most leaves of a chunk. The error of exact sums is bounded for so many values of a thread
- * (kernels/compensated/nodes.h). */
-static int64_t most_leaves_of(const tally__call *call, const plan *p) {
-    enum { MOST_VALUES = 448 };
-    const int64_t of_thread = (TALLY_STRIPES << p->work.log_columns) >> (p->work.log_subs + p->work.log_joined);
-    return call->spec->exact ? tally__least(TALLY_CHUNK_LEAVES, tally__over(MOST_VALUES, 2 * of_thread))
-                             : TALLY_CHUNK_LEAVES;
+/* Chunks have a multiple of so many values: of leaves; or, if all of a chunk are one leaf, of what a panel reads at
+ * once. */
+static int64_t unit_of_chunks(const tally__call *call, const plan *p) {
+    enum { BATCH = 16 };
+    return tally__geometry_of(call->spec).rows_go_on ? (int64_t)BATCH << (p->work.log_subs + p->work.log_joined)
+                                                     : (int64_t)TALLY_STRIPES << p->work.log_columns;
+}
+/* The most values of a chunk. The error of exact sums is bounded for so many of a thread (kernels/compensated/nodes.h).
+ */
+static int64_t most_of_chunk(const tally__call *call, const plan *p) {
+    enum { OF_THREAD = 448, OF_LEAF = 1 << 20 };
+    if (call->spec->exact) return (int64_t)OF_THREAD << (p->work.log_subs + p->work.log_joined);
+    return tally__geometry_of(call->spec).rows_go_on ? OF_LEAF : TALLY_CHUNK_LEAVES * unit_of_chunks(call, p);
+}
+/* The values of chunks, for choice 0, 1, ...: powers of two of leaves, if the order of these shows; or as many as let
+ * each multiprocessor have choice + 1 blocks. */
+static int64_t values_of_chunk(const tally__call *call, const plan *p, int64_t panels, int64_t slots, int choice) {
+    const int64_t unit = unit_of_chunks(call, p), all = p->work.outer * panels,
+                  wanted = (choice + 1) * (int64_t)call->gpu->multiprocessors * slots / (all > 0 ? all : 1),
+                  each = tally__over(tally__over(p->work.length, wanted > 0 ? wanted : 1), unit) * unit;
+    if (call->spec->order_shows) return unit << choice;
+    return tally__least(each > 0 ? each : unit, most_of_chunk(call, p));
 }
 /* Divides each panel into chunks. A block has `slots` of these. */
 static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
-    const int64_t leaves = tally__over(p->work.length, TALLY_STRIPES << p->work.log_columns);
-    int64_t least = INT64_MAX;
-    p->work.tiles = 1;
-    for (int run = 0; 1 << run <= most_leaves_of(call, p) && (run == 0 || (int64_t)1 << (run - 1) < leaves); run++) {
-        const int64_t cost = cost_of_chunks(call, p, panels, slots, run);
+    enum { CHOICES = 5 };
+    const int64_t most = most_of_chunk(call, p);
+    int64_t least = INT64_MAX, each = 1;
+    for (int choice = 0; choice < CHOICES; choice++) {
+        const int64_t its = values_of_chunk(call, p, panels, slots, choice),
+                      cost = cost_of_chunks(call, p, panels, slots, its);
         if (cost >= least) continue;
-        p->work.run = run;
+        each = its;
         least = cost;
     }
-    do {
-        if (leaves > 0) p->work.tiles = tally__over(leaves, (int64_t)1 << p->work.run);
+    for (;; each = tally__least(2 * each, most)) {
+        p->work.tiles = p->work.length > 0 ? tally__over(p->work.length, each) : 1;
         count_tree(p->work.tiles, TALLY_CHUNK_FAN, &p->work.row_nodes, &p->work.row_groups);
-    } while (p->work.row_groups * panels > TALLY_ARRIVALS && 1 << p->work.run++ < most_leaves_of(call, p));
+        if (p->work.row_groups * panels <= TALLY_ARRIVALS || each == most) break;
+    }
+    p->work.chunk_length = (int32_t)each;
     p->work.row_nodes *= width;
 }
 
@@ -247,12 +290,23 @@ static int64_t across_of(const tally__call *call) {
 static size_t node_size_of(const tally__call *call) {
     return call->spec->exact ? TALLY_EXPANSION_NODE_BYTES : tally__geometry_of(call->spec).node_size;
 }
+/* Leaves out the warps of a block that would have no panel, so that more blocks run at the same time; but not where
+ * these would ask the second-level cache for more leaves to read twice. A block has `slots` panels, of `lanes` lanes
+ * that have values. */
+static void give_threads(const tally__call *call, plan *p, int64_t slots, int64_t lanes) {
+    const int threads = (int)tally__over(slots * p->work.across << p->work.log_subs, TALLY_WARP) * TALLY_WARP;
+    p->is_light = p->loaded.resident_blocks > 2 * call->gpu->multiprocessors;
+    p->readers = slots * lanes << p->work.log_subs;
+    if (tally__geometry_of(call->spec).reads_twice) return;
+    p->loaded.threads[0] = threads;
+    p->loaded.resident_blocks = p->loaded.resident_blocks * TALLY_THREADS / threads;
+}
 static tally_status plan_columns(const tally__call *call, plan *p) {
     const int64_t across = across_of(call);
-    p->form = call->spec->exact ? TALLY_FORM_ACROSS : TALLY_FORM_COLUMNS;
     p->work.log_joined = log_joined_of(call, p, across);
     const int64_t inner = p->work.inner << p->work.log_joined;
     p->work.reads = reads_of(call, p, inner, across);
+    TALLY_TRY(use_form(call, p->work.reads == TALLY_READS_WHOLE ? TALLY_FORM_ACROSS : TALLY_FORM_ANY_ACROSS, p));
     p->work.log_columns = log_columns_of(call, p, inner, across);
     p->work.across = (int32_t)lanes_of(call, p, inner, across);
     const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : 1 << p->work.log_columns;
@@ -260,6 +314,7 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
         tally__over(inner, TALLY_PANEL_WIDTH(across, p->work.across, p->work.reads == TALLY_READS_SHIFTED));
     p->work.log_subs = log_subs_of(call, p, panels, columns >> p->work.log_joined);
     const int64_t slots = TALLY_THREADS / ((int64_t)p->work.across << p->work.log_subs);
+    give_threads(call, p, slots, tally__over(inner, across * panels));
     divide_panel(call, p, panels, slots, across * p->work.across);
     TALLY_TRY(fit_counters(p, panels, node_size_of(call)));
     p->blocks = tally__over(p->outer * panels * p->work.tiles, slots);
@@ -268,7 +323,7 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
 
 static tally_status plan_rows(const tally__call *call, const tally_segments *segments, plan *p) {
     const tally__geometry sizes = tally__geometry_of(call->spec);
-    *p = (plan){.form = TALLY_FORM_ROWS};
+    *p = (plan){0};
     p->work = (tally_rows_work){.x = call->in.x,
                                 .y = call->in.y,
                                 .x_stride = call->in.x_stride,
@@ -278,8 +333,8 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *seg
                                 .inner = segments->inner};
     if (call->spec->exact) return plan_columns(call, p);
     if (segments->length <= TALLY_SMALL_COLUMNS)
-        return plan_threads(TALLY_FORM_SHORT, TALLY_SHORT_ACROSS_OF((int64_t)sizes.value_bytes), p);
-    if (are_stripes(call, segments)) return plan_threads(TALLY_FORM_STRIPES, sizes.stripe_rows, p);
+        return plan_threads(call, TALLY_FORM_SHORT, TALLY_SHORT_ACROSS_OF((int64_t)sizes.value_bytes), p);
+    if (are_stripes(call, segments)) return plan_threads(call, TALLY_FORM_STRIPES, sizes.stripe_rows, p);
     return segments->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
 }
 
@@ -322,11 +377,7 @@ static tally_status launch_left(const tally__call *call, const tally_rows_work *
     return tally__launch_left(call, left);
 }
 static tally_status launch(const tally__call *call, plan *p) {
-    const tally__form forms[] = {p->form, TALLY_FORM_FLAT};
     const int64_t outer = p->work.outer, values = p->work.length * p->work.inner;
-    tally__loaded loaded;
-    TALLY_TRY(tally__call_prepare(call, forms, call->spec->exact ? 2 : 1));
-    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
     for (int64_t first = 0; first < outer; first += p->outer) {
         tally_rows_work work = p->work;
         work.outer = tally__least(p->outer, outer - first);
@@ -334,7 +385,7 @@ static tally_status launch(const tally__call *call, plan *p) {
         work.y += first * values * work.y_stride;
         work.out.result = (char *)work.out.result + first * work.inner * work.out.result_stride;
         TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-        TALLY_TRY(tally__call_launch(call, &loaded, loaded.first, tally__over(p->blocks * work.outer, p->outer),
+        TALLY_TRY(tally__call_launch(call, &p->loaded, p->loaded.first, tally__over(p->blocks * work.outer, p->outer),
                                      TALLY_START_BEHIND, &work));
         if (call->spec->exact) TALLY_TRY(launch_left(call, &work));
     }

@@ -26,8 +26,9 @@ mutation group-stripes $file '(&columns[b % group_columns], &lifted[b]);' '(&col
 mutation group-few $file 'TALLY_NAME(fold_group)(columns, are_few);' 'TALLY_NAME(fold_group)(columns, 0);'
 mutation found-ties kernels/rows/found.h 'a.best.key == found.best.key ? a.where : identity2()' 'a.where'
 mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 0) return -1;' ') return -1;'
-mutation columns-go-on kernels/production/columns.h 'leaf.first = (int32_t)k * most;' 'leaf.first = 0;'
 file=kernels/production/columns.h
+mutation columns-go-on $file 'nodes_of_subs(&panel, &leaf, begin + first,' 'nodes_of_subs(&panel, &leaf, first,'
+mutation columns-last-chunk src/cuda/rows.c 'tally__over(p->work.length, each) : 1' 'p->work.length / each + 0 : 1'
 mutation columns-members $file 'left < each ? left : each);' 'left < each ? left : each - (chunk > 0));'
 mutation columns-digits kernels/rows/node_trees.h \
     'bit++) all = merge(digits[bit], all);' \

@@ -316,7 +316,7 @@ static void test_refused(void **state) {
 }
 
 static bool is_for_ranks(tally__form form) {
-    return form == TALLY_FORM_WHOLE || form == TALLY_FORM_NODES || form == TALLY_FORM_COLUMNS ||
+    return form == TALLY_FORM_WHOLE || form == TALLY_FORM_NODES || form == TALLY_FORM_ACROSS ||
            form == TALLY_FORM_SHORT || form == TALLY_FORM_STRIPES;
 }
 

@@ -453,7 +453,8 @@ static void test_parts(void **state) {
     }
 }
 
-/* Few rows so long that each chunk has several leaves. An index is counted from the first of them. */
+/* Few rows so long that each has several chunks, and these several leaves where order shows. An index is counted from
+ * the row's first value. */
 static void test_long_columns(void **state) {
     static const subject some[] = {{TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
                                    {TALLY_ARGMAX, TALLY_F32, 1, 0, TALLY_BEST},
@@ -586,7 +587,7 @@ static void test_failing_driver(void **state) {
 
 static bool is_rows(tally__form form) {
     return form == TALLY_FORM_SHORT || form == TALLY_FORM_STRIPES || form == TALLY_FORM_ROWS ||
-           form == TALLY_FORM_COLUMNS;
+           form == TALLY_FORM_COLUMNS || form == TALLY_FORM_ACROSS || form == TALLY_FORM_ANY_ACROSS;
 }
 
 int main(int argc, char **argv) {
