@@ -20,6 +20,7 @@
     X(ACROSS, ROWS)         /* rows that lie across others, by whole vectors */ \
     X(ANY_ACROSS, ROWS)     /* the same, wherever their values lie */           \
     X(COLUMNS, ROWS)        /* exact sums of values of such */                  \
+    X(LEFT, ROWS)           /* exact rows of any values */                      \
     X(ROWS, ROWS)           /* rows whose values lie side by side */            \
     X(SHORT, ROWS)          /* rows of a few values */                          \
     X(STRIPES, ROWS)        /* rows of a few stripes that lie across others */  \
@@ -93,7 +94,8 @@
         K(EXACT, FLAT, flat_whole, TALLY_FLAT_THREADS, tally_segments_work)                       \
         K(EXACT, FLAT, flat_clear, TALLY_THREADS, tally_segments_work)                            \
         K(EXACT, FLAT, flat_finish, TALLY_THREADS, tally_segments_work)                           \
-        K(EXACT, FLAT, flat_rows, TALLY_FLAT_THREADS, tally_left_work)                            \
+    U(EXACT, LEFT, "production/left_rows.h", )                                                    \
+        K(EXACT, LEFT, left_rows, TALLY_FLAT_THREADS, tally_left_work)                            \
     U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                       \
         K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS, tally_part_nodes_work)              \
     U(EXACT, NODES, "production/exact_nodes.h", )                                                 \

@@ -206,7 +206,7 @@ typedef struct tally_parts_work {
     const int32_t *wanted;
 } tally_parts_work;
 
-/* The rows that are left: production/flat.h. */
+/* The rows that are left: production/left_rows.h. */
 typedef struct tally_left_work {
     const char *x, *y;
     int64_t x_stride, y_stride;

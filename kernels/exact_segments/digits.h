@@ -23,6 +23,9 @@ typedef char digits_are_held[TALLY_FLAT_TILE_MOST / TALLY_BYTES / digit_columns 
 typedef struct digits_t {
     int32_t at[all_digits * digit_columns];
 } digits_t;
+typedef struct all_digits_t { /* of the warps of a block */
+    digits_t of[TALLY_FLAT_WARPS];
+} all_digits_t;
 
 #define TALLY_PUT_NAME scatter_pair
 #define TALLY_PUT_TYPE digits_t

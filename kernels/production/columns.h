@@ -217,7 +217,7 @@ TALLY_FN nodes_t collect(const nodes_t *digits, int64_t count) {
     return all;
 }
 
-/* Writes a result. An exact one that is not certain is left to production/flat.h. */
+/* Writes a result. An exact one that is not certain is left to production/left_rows.h. */
 TALLY_FN void put_or_leave(const tally_rows_work *work, int64_t i, node_t node) {
     const int32_t is_put = put_result(&work->out, i, node);
 #if TALLY_EXPANSIONS

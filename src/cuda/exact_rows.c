@@ -1,6 +1,6 @@
 /* Exact rows (kernels/production/exact_lanes.h, exact_parts.h, exact_columns.h): how blocks share the array, and the
  * launches. Rows side by side take one; or two, where several blocks share a row: what two doubles do not decide is
- * left to the second (kernels/production/flat.h). For rows across others a first kernel clears numbers of limbs in
+ * left to the second (kernels/production/left_rows.h). For rows across others a first kernel clears numbers of limbs in
  * memory, the second adds to them, and the last rounds them; the first and the last are those of segments. */
 #include "cuda/exact_rows.h"
 
@@ -24,13 +24,13 @@ int64_t tally__limb_bytes(const tally__call *call, int64_t rows) {
     return rows > MOST_ROWS_WITH_LIMBS ? 0 : rows * (int64_t)tally__geometry_of(call->spec).node_size;
 }
 tally_status tally__launch_left(const tally__call *call, tally_left_work work) {
-    tally__loaded flat;
+    tally__loaded kernel;
     work.x_stride = call->in.x_stride;
     work.y_stride = call->in.y_stride;
     work.wanted = call->wanted;
-    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_FLAT, &flat));
-    return tally__call_launch(call, &flat, TALLY_ENTRY_flat_rows, LEFT_BLOCKS * call->gpu->multiprocessors,
-                              TALLY_START_EARLY, &work);
+    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_LEFT, &kernel));
+    return tally__call_launch(call, &kernel, kernel.first, LEFT_BLOCKS * call->gpu->multiprocessors, TALLY_START_EARLY,
+                              &work);
 }
 
 /* ---- scratch memory, of which status flags come first ---- */
@@ -266,7 +266,7 @@ static tally_status launch_some(const tally__call *c, const tally_parts_work *wo
     return TALLY_OK;
 }
 static tally_status reduce_by_parts(tally__call *c, const tally_segments *segments, tally__report *report) {
-    static const tally__form forms[] = {TALLY_FORM_ROWS, TALLY_FORM_FLAT};
+    static const tally__form forms[] = {TALLY_FORM_ROWS, TALLY_FORM_LEFT};
     tally_parts_work work = {
         .x = c->in.x, .y = c->in.y, .rows = segments->count, .length = segments->length, .wanted = c->wanted};
     uint64_t bytes = 0;

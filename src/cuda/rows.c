@@ -48,7 +48,7 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
 
 /* Chooses the form, and loads its kernels. Exact rows may leave some to another. */
 static tally_status use_form(const tally__call *call, tally__form form, plan *p) {
-    const tally__form forms[] = {form, TALLY_FORM_FLAT};
+    const tally__form forms[] = {form, TALLY_FORM_LEFT};
     p->form = form;
     TALLY_TRY(tally__call_prepare(call, forms, call->spec->exact ? 2 : 1));
     return tally__gpu_kernel(call->gpu, call->spec, form, &p->loaded);

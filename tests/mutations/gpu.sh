@@ -118,9 +118,9 @@ mutation parts-skipped $file 'if (TALLY_MAY_SKIP) all.present = shared->present[
 mutation parts-last $file 'n = part == work.parts - 1 ? work.last_values : work.part_values;' 'n = work.part_values;'
 mutation parts-unsure $file 'if (is_shared) note_unsure(&work, row, is_left);' 'if (0) note_unsure(&work, row, 0);'
 mutation parts-closed $file 'if (is_shared && !close_part(&work, row, part, &node)) return;' 'if (part > 0) return;'
-file=kernels/production/flat.h
-mutation flat-rows-piece $file 'left < each ? left : each);' 'left > each ? left : each);'
-mutation flat-rows-many $file 'if (is_left) put_sums(' 'if (is_left && 0) put_sums('
+file=kernels/production/left_rows.h
+mutation left-rows-piece $file 'left < each ? left : each);' 'left > each ? left : each);'
+mutation left-rows-many $file 'if (is_left) put_sums(' 'if (is_left && 0) put_sums('
 mutation columns-left kernels/production/columns.h 'work->left.unsure[i] = !is_put;' 'work->left.unsure[i] = 0;'
 file=kernels/rows/exact_batch.h
 mutation exact-batch-ranged $file 'ranged_is_exact(&to->ranged, batch_vectors)' '1'
