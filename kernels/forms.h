@@ -11,6 +11,7 @@
     X(SMALL, ARRAYS)        /* a small one, exactly */                          \
     X(FLAT, SEGMENTS)       /* exact segments of any values */                  \
     X(SEGMENTS, SEGMENTS)   /* segments; exact sums in two doubles each */      \
+    X(SPANS, SEGMENTS)      /* what segments have in several tiles */           \
     X(PARTITION, SEGMENTS)  /* what prepares segments */                        \
     X(FEATURES, SEGMENTS)   /* segments of vectors of features */               \
     X(GROUPS, SEGMENTS)     /* what arranges vectors by segment */              \
@@ -59,7 +60,8 @@
         K(ORDERED, ANY_ACROSS, any_columns, TALLY_THREADS, tally_rows_work)                       \
     U(ORDERED, SEGMENTS, "production/segments.h", )                                               \
         K(ORDERED, SEGMENTS, segments, TALLY_SEGMENTS_BLOCK, tally_segments_work)                 \
-        K(ORDERED, SEGMENTS, spans, TALLY_THREADS, tally_segments_work)                           \
+    U(ORDERED, SPANS, "production/spans.h", )                                                     \
+        K(ORDERED, SPANS, spans, TALLY_THREADS, tally_segments_work)                              \
     U(ORDERED, FEATURES, "production/features.h", )                                               \
         K(ORDERED, FEATURES, features, TALLY_THREADS, tally_features_work)                        \
         K(ORDERED, FEATURES, feature_nodes, TALLY_THREADS, tally_features_work)                   \
@@ -73,7 +75,8 @@
         K(EXACT, SMALL, exact_small, TALLY_THREADS, tally_array_work)                             \
     U(EXACT, SEGMENTS, "production/segments.h", TALLY_EXPANSIONS)                                 \
         K(EXACT, SEGMENTS, expansions, TALLY_SEGMENTS_BLOCK, tally_segments_work)                 \
-        K(EXACT, SEGMENTS, expansion_spans, TALLY_THREADS, tally_segments_work)                   \
+    U(EXACT, SPANS, "production/spans.h", TALLY_EXPANSIONS)                                       \
+        K(EXACT, SPANS, expansion_spans, TALLY_THREADS, tally_segments_work)                      \
     U(EXACT, FEATURES, "production/features.h", TALLY_EXPANSIONS)                                 \
         K(EXACT, FEATURES, expansion_features, TALLY_THREADS, tally_features_work)                \
         K(EXACT, FEATURES, expansion_feature_nodes, TALLY_THREADS, tally_features_work)           \

@@ -317,15 +317,15 @@ static tally_status prepare_again(const job *j) {
 static tally_status reduce(const job *j) {
     const tally__call *c = j->call;
     const tally_partition *partition = &j->work.partition;
-    tally__loaded kernels;
+    tally__loaded tiles, spans;
     if (are_short(j)) TALLY_TRY(reduce_short(j));
     if (!begins_with_segments(j)) return reduce_exactly(j);
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
-    TALLY_TRY(tally__call_launch_resident(c, &kernels, partition->tiles,
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &tiles));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SPANS, &spans));
+    TALLY_TRY(tally__call_launch_resident(c, &tiles, partition->tiles,
                                           plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
-    TALLY_TRY(tally__call_launch(c, &kernels, c->spec->exact ? TALLY_ENTRY_expansion_spans : TALLY_ENTRY_spans,
-                                 tally__over(partition->tiles, TALLY_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY,
-                                 &j->work));
+    TALLY_TRY(tally__call_launch(c, &spans, spans.first, tally__over(partition->tiles, TALLY_WARPS * TALLY_SPAN_TILES),
+                                 TALLY_START_EARLY, &j->work));
     if (!c->spec->exact) return TALLY_OK;
     TALLY_TRY(prepare_again(j));
     return reduce_exactly(j);
@@ -333,11 +333,12 @@ static tally_status reduce(const job *j) {
 
 /* All kernels of the call, the slowest to compile first. */
 static tally_status prepare_kernels(const job *j) {
-    tally__form forms[4];
+    tally__form forms[5];
     int count = 0;
     const bool is_exact = j->call->spec->exact;
-    if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SEGMENTS;
+    if (is_exact) forms[count++] = TALLY_FORM_FLAT;
+    if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SPANS;
     if (are_short(j)) forms[count++] = TALLY_FORM_SHORT;
     if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_PARTITION;
     return tally__call_prepare(j->call, forms, count);

@@ -138,7 +138,7 @@ bool tally__is_sum_alone(const tally__spec *spec) {
 }
 size_t tally__segments_buffer(const tally__spec *spec) { return TALLY_TILE_BUFFER((size_t)spec->inputs); }
 bool tally__has_form(const tally__spec *spec, tally__form form) {
-    if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS;
+    if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_SPANS;
     if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
     if (spec->exact && (form == TALLY_FORM_COLUMNS || form == TALLY_FORM_ACROSS || form == TALLY_FORM_ANY_ACROSS))
         return tally__geometry_of(spec).adds_products == (form != TALLY_FORM_COLUMNS);

@@ -214,7 +214,7 @@ mutation scaled-y $file \
 file=kernels/shared/thread_columns.h
 mutation thread-rest $file 'if (rest != 0 && until > ROW' 'if (rest > 1 && until > ROW'
 mutation thread-long-parts $file 'if (to > 0) {' 'if (to > 1) {'
-file=kernels/production/segments.h
+file=kernels/production/spans.h
 mutation spans-groups $file \
     'found = {from.segment - 1, from.end - begin, leaf, from.place};' \
     'found = {from.segment - 1, from.end - begin, from.leaf, from.place};'

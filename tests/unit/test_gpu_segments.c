@@ -330,7 +330,9 @@ static void test_failing_driver(void **state) {
     }
 }
 
-static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_FLAT; }
+static bool is_segments(tally__form form) {
+    return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_SPANS || form == TALLY_FORM_FLAT;
+}
 
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};

@@ -219,7 +219,6 @@ static tally_op define_in(tally_context *context, const tally_operator *definiti
     tally_op op = -1;
     tally__spec spec;
     tally__unit unit;
-    char spans[TALLY_MOST_ENTRY];
     EXPECT_OK(tally_define(context, definition, &op));
     if (kernels == NULL) return op;
     EXPECT_OK(tally__specify(context, op, definition->input, &spec));
@@ -227,8 +226,8 @@ static tally_op define_in(tally_context *context, const tally_operator *definiti
     register_kernel(unit.entry, kernels[0]);
     EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_SEGMENTS, &unit));
     register_kernel(unit.entry, kernels[1]);
-    tally__name_entry(&unit, TALLY_ENTRY_spans, spans);
-    register_kernel(spans, kernels[2]);
+    EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_SPANS, &unit));
+    register_kernel(unit.entry, kernels[2]);
     return op;
 }
 
@@ -544,6 +543,7 @@ static void test_compiler(void **state) {
                     {"typedef int64_t", "typedef int32_t", "another size than the description"},
                     {"TALLY_NODE(X) TALLY_COLUMN(X)", "TALLY_NODE(X) X(int64_t, sum) X(int64_t, more)", "more"},
                     {"#include \"accumulators/plain.h\"", "", "user.h("}};
+    static const tally__form forms[] = {TALLY_FORM_WHOLE, TALLY_FORM_SEGMENTS, TALLY_FORM_SPANS};
     tally_context *context;
     tally__spec spec;
     tally__unit unit;
@@ -558,7 +558,7 @@ static void test_compiler(void **state) {
         tally_operator definition = operator_of(&rows[i]);
         now = (scene){.data = rows[i].name};
         EXPECT_OK(tally__specify(context, define_in(context, &definition, NULL), rows[i].type, &spec));
-        EXPECT_OK(tally__unit_of(&spec, i % 2 ? TALLY_FORM_SEGMENTS : TALLY_FORM_WHOLE, &unit));
+        EXPECT_OK(tally__unit_of(&spec, forms[i % 3], &unit));
         EXPECT_OK(tally__nvidia_platform.compile(&unit, i / 2 % 2 ? 75 : 90, &image));
         free(image.bytes);
     }

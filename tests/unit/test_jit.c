@@ -353,9 +353,9 @@ static int warm_by_threads(void) {
     return tally__nvrtc_file() != NULL;
 }
 static void test_warm_threads(void **state) {
-    /* kernels of segments, segmentations, features, groups, five kinds of rows, and to convert results; and the
-     * compiler */
-    enum { RECORDS = 11 };
+    /* kernels of segments, their spans, segmentations, features, groups, five kinds of rows, and to convert results;
+     * and the compiler */
+    enum { RECORDS = 12 };
     char path[MOST_PATH];
     struct stat before, after;
     bool has_nvrtc;
