@@ -9,8 +9,8 @@
 #define TALLY_FORM_IDS(X)                                                       \
     X(WHOLE, ARRAYS)        /* a whole array */                                 \
     X(SMALL, ARRAYS)        /* a small one, exactly */                          \
-    X(FLAT, SEGMENTS)       /* exact segments of any values */                  \
     X(SEGMENTS, SEGMENTS)   /* segments; exact sums in two doubles each */      \
+    X(FLAT, SEGMENTS)       /* exact segments of any values */                  \
     X(SPANS, SEGMENTS)      /* what segments have in several tiles */           \
     X(PARTITION, SEGMENTS)  /* what prepares segments */                        \
     X(FEATURES, SEGMENTS)   /* segments of vectors of features */               \

@@ -25,7 +25,7 @@
 #include "cuda/nvidia.h"
 #include "support.h"
 
-enum { MOST_ARCHS = 16, MOST_UNITS = 4096, SAID = 600, ROWS_SHARES = 10 };
+enum { MOST_ARCHS = 16, MOST_UNITS = 8192, SAID = 600, ROWS_SHARES = 10 };
 
 static struct {
     int archs[MOST_ARCHS], arch_count, share, shares, processes;
