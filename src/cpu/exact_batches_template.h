@@ -14,12 +14,12 @@ TALLY_FN void place_in_leaf(void *results, int64_t s, const void *result, int64_
     (!TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD) && \
      (TALLY_FIRST_TERM == TALLY_TERM_VALUE || (TALLY_FIRST_TERM == TALLY_TERM_PRODUCT && TALLY_KERNEL_INPUTS == 2)))
 
-/* Puts -0 where result s is. */
-TALLY_FN void put_minus_zero(char *results, int64_t s, const tally_final *final) {
+/* Puts a zero where result s is. */
+TALLY_FN void put_signed_zero(char *results, int64_t s, double zero, const tally_final *final) {
     if (final->format.digits == 53)
-        __builtin_memcpy(results + s * (int64_t)sizeof(double), &(double){-0.0}, sizeof(double));
+        __builtin_memcpy(results + s * (int64_t)sizeof(double), &zero, sizeof(double));
     else
-        __builtin_memcpy(results + s * (int64_t)sizeof(float), &(float){-0.0F}, sizeof(float));
+        __builtin_memcpy(results + s * (int64_t)sizeof(float), &(float){(float)zero}, sizeof(float));
 }
 /* Whether some result is 0. */
 TALLY_FN bool has_zeros(const tally__batch *batch) {
@@ -48,7 +48,7 @@ static void sign_zeros(const void *x, const void *y, const int64_t *offsets, int
     if (tally__cpu_tiles()->others[TALLY_IS_F64](x, y, offsets[count] - offsets[0], bits)) return;
     for (int s = 0; s < count; s++) {
         const int64_t from = offsets[s] - offsets[0], to = offsets[s + 1] - offsets[0];
-        if (from < to && !any_bit(bits, from, to)) put_minus_zero(results, s, final);
+        if (from < to && !any_bit(bits, from, to)) put_signed_zero(results, s, -0.0, final);
     }
 }
 /* The result of a segment that a batch leaves unsure. */
@@ -58,11 +58,12 @@ static void reduce_unsure(const tally__kernel *kernel, const raw_t *x, const raw
     reduce_run(kernel, x + batch->places[s], y + batch->places[s], n, final, result);
 }
 /* Those results of a batch of segments, the first of which begins at x, that finalize_batch leaves; a and b: the values
- * as they were added up. */
+ * as they were added up; or NULL, if none of the results is -0. */
 static void finish_batch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const void *a, const void *b,
                          const tally__batch *batch, const tally_final *final, char *results, bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    if (TALLY_HAS_MINUS_ZEROS && has_zeros(batch)) sign_zeros(a, b, batch->places, batch->count, final, results);
+    if (TALLY_HAS_MINUS_ZEROS && a != NULL && has_zeros(batch))
+        sign_zeros(a, b, batch->places, batch->count, final, results);
     *empty |= batch->shortest == 0;
     for (int s = 0; s < batch->count && batch->unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];

@@ -118,7 +118,7 @@ static void sign_columns(const tally__kernel *kernel, const panel_t *s, int64_t 
         int64_t words[TALLY_EVIDENCE] = {0};
         if ((s->batch.is_f64 ? s->batch.values[i] : (double)s->batch.narrow[i]) != 0) continue;
         witness(kernel, words, TALLY_FIRST_TERM, x + p, y + p, rows, stride);
-        if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);
+        if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_signed_zero(results, p, -0.0, final);
     }
 }
 /* The results of columns that are one block, from their parts. */

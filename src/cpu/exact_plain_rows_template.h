@@ -110,7 +110,7 @@ static void sign_plain_columns(const tally__kernel *kernel, const plain_columns_
             witness(kernel, words, TALLY_FIRST_TERM, x + p, y + p, rows, stride);
         else if (tally_bits_f64(sums[0][p]) < 0)
             words[TALLY_MINUS_ZERO] = 1;
-        if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);
+        if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_signed_zero(results, p, -0.0, final);
     }
 }
 /* Results of sums, but for open columns. */

@@ -23,7 +23,7 @@ TALLY_FN int take_parts(tally__parts to, tally__plain_sums sums, int parts, int 
     }
     return parts;
 }
-/* Results that are more than a sum, by batches. */
+/* Results that are more than a sum, by batches; a and b as finish_batch takes them. */
 static void finalize_plain(const tally__kernel *kernel, const tally__plain *plain, const raw_t *x, const raw_t *y,
                            const base_raw_t *a, const base_raw_t *b, tally__plain_made *made, const int64_t *offsets,
                            int count, const tally_final *final, char *results, bool *empty) {
@@ -52,7 +52,8 @@ static void finalize_plain(const tally__kernel *kernel, const tally__plain *plai
         tally__cpu_tiles()->ranges[TALLY_IS_F64](given, &batch, lows, highs);
 #endif
         finalize_batch(&batch, lows, highs, final, to);
-        finish_batch(kernel, x + at, y + at, a + at, b + at, &batch, final, to, empty);
+        finish_batch(kernel, x + at, y + at, a != NULL ? a + at : NULL, b != NULL ? b + at : NULL, &batch, final, to,
+                     empty);
     }
 }
 TALLY_FN bool is_infinite_or_nan(double x) { return !(x - x == 0); }
@@ -111,13 +112,18 @@ static bool sum_as_they_lie(tally__plain *plain, const raw_t *x, const int64_t *
     *outcome = made_so;
     return true;
 }
-/* Whether some result may be 0: then values are asked for its sign. */
-TALLY_FN bool some_are_tiny(tally__plain_sums sums, int count) {
-    int32_t tiny = 0;
-    for (int s = 0; s < count; s++) tiny |= __builtin_fabs(sums[0][s]) < 0x1p-100;
-    return tiny;
+/* Whether some of these sums is -0: that of no values, or of values of -0 alone. */
+TALLY_FN bool some_are_minus_zero(tally__plain_sums sums, int count) {
+    int32_t some = 0;
+    for (int s = 0; s < count; s++) some |= tally_bits_f64(sums[0][s]) == INT64_MIN;
+    return some;
 }
 #endif
+/* Gives segments without values the sum 0. */
+TALLY_FN void clear_empty(const int64_t *offsets, int count, const tally_final *final, char *results) {
+    for (int s = 0; s < count; s++)
+        if (offsets[s] == offsets[s + 1]) put_signed_zero(results, s, 0, final);
+}
 /* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum
  * alone. `special`: whether there were infinities or NaNs in the segments before, and whether there are in these. */
 static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const raw_t *x, const raw_t *y,
@@ -131,12 +137,13 @@ static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const
 #if TALLY_BYTES == 2
     float wide[TALLY_KERNEL_INPUTS][TALLY_BATCH_VALUES];
     const bool is_summed = sum_as_they_lie(plain, x, offsets, count, &made, &outcome);
-    if (!is_summed || (TALLY_HAS_MINUS_ZEROS && some_are_tiny(made.sums, count))) {
+    if (!is_summed || (TALLY_HAS_MINUS_ZEROS && final->mean && some_are_minus_zero(made.sums, count))) {
         if (n > TALLY_BATCH_VALUES) return false;
         widen(wide[0], x, n);
         if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, n);
-    }
-    a = wide[0], b = wide[TALLY_KERNEL_INPUTS - 1];
+        a = wide[0], b = wide[TALLY_KERNEL_INPUTS - 1];
+    } else
+        a = b = NULL;
 #else
     const bool is_summed = false;
 #endif
@@ -170,7 +177,12 @@ static bool reduce_plain(const tally__kernel *kernel, tally__plain *plain, const
         const int parts = TALLY_HAS_SUM ? parts_of_sum : parts_of_product;
         const bool zeros = tally__cpu_tiles()->round_sums(of, parts, count, is_f64, results);
         if (plain->power != 0) tally__cpu_tiles()->shrink(results, count);
-        if (zeros && TALLY_HAS_MINUS_ZEROS) sign_zeros(a, b, offsets, count, final, results);
+        if (zeros && TALLY_HAS_MINUS_ZEROS) {
+            if (is_summed)
+                clear_empty(offsets, count, final, results);
+            else
+                sign_zeros(a, b, offsets, count, final, results);
+        }
     } else
 #endif
         finalize_plain(kernel, plain, x, y, a, b, &made, offsets, count, final, results, empty);

@@ -1,6 +1,7 @@
 /* Plain sums of f16 and bf16, read where they lie. Two f16 or four bf16 are first added up as f32, whose 24 digits
  * nearly always hold that, then as f64. If one does not, the flag is raised, as by any other sum that is rounded
- * (plain_template.h). Each segment has a loop. Gives plain_halves_<type>_<name> (tiles.h). */
+ * (plain_template.h). Each segment has a loop. Sums of values begin with -0, which only values of -0 leave so. Gives
+ * plain_halves_<type>_<name> (tiles.h). */
 #ifndef TALLY_CPU_PLAIN_HALVES_TEMPLATE_H
 #define TALLY_CPU_PLAIN_HALVES_TEMPLATE_H
 
@@ -13,8 +14,8 @@ enum { HALVES = 32, HALVES_AHEAD = 8192 /* bytes */ };
 /* 32 values, as two vectors of f32. */
 TALLY_INLINE TALLY_TARGET void load_halves(const int from, const int kind, const half_word *x, __mmask32 there,
                                            __m512 *few) {
-    const __m512i magnitudes = _mm512_set1_epi16(0x7fff);
-    __m512i both = _mm512_maskz_loadu_epi16(there, x);
+    const __m512i magnitudes = _mm512_set1_epi16(0x7fff), minus_zeros = _mm512_set1_epi16((int16_t)0x8000);
+    __m512i both = _mm512_mask_loadu_epi16(minus_zeros, there, x);
     if (kind == TALLY_TERM_MAGNITUDE) both = _mm512_and_si512(both, magnitudes);
     if (from == TALLY_FROM_F16) {
         few[0] = _mm512_cvtph_ps(_mm512_castsi512_si256(both));
@@ -35,13 +36,15 @@ TALLY_INLINE TALLY_TARGET __m512d take_halves(__m512d s, const int from, const i
 }
 /* The lanes of one segment. */
 TALLY_INLINE TALLY_TARGET __m512d halves_of(const int from, const int kind, const half_word *x, int64_t n) {
-    __m512d s = _mm512_setzero_pd();
+    __m512d s = _mm512_set1_pd(kind == TALLY_TERM_VALUE ? -0.0 : 0.0);
     int64_t i = 0;
     for (; i + HALVES <= n; i += HALVES) {
         ask_for_bytes((const char *)(x + i) + HALVES_AHEAD, 64);
         s = take_halves(s, from, kind, x + i, 0xffffffff);
     }
-    return i < n ? take_halves(s, from, kind, x + i, _bzhi_u32(0xffffffff, (uint32_t)(n - i))) : s;
+    if (i == n) return s;
+    ask_for_bytes((const char *)(x + i) + HALVES_AHEAD, 64); /* processors may not foresee loads under a mask */
+    return take_halves(s, from, kind, x + i, _bzhi_u32(0xffffffff, (uint32_t)(n - i)));
 }
 TALLY_INLINE TALLY_TARGET tally__finite plain_halves(const int from, const int kind, const void *x,
                                                      const int64_t *offsets, int count, tally__plain_sums sums) {

@@ -74,8 +74,8 @@ mutation column-signed $file \
     'else if (tally_bits_f64(sums[0][p]) < 0) words[TALLY_MINUS_ZERO] = 1;' \
     'else words[TALLY_MINUS_ZERO] = 1;'
 mutation column-others $file \
-    'if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_minus_zero(results, p, final);' \
-    'if (words[TALLY_MINUS_ZERO]) put_minus_zero(results, p, final);' \
+    'if (words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]) put_signed_zero(results, p, -0.0, final);' \
+    'if (words[TALLY_MINUS_ZERO]) put_signed_zero(results, p, -0.0, final);' \
     avx512
 mutation column-special $file 'if (c->kinds[p] != column_is_special) continue; tally_put(' 'continue; tally_put('
 mutation column-total $file \

@@ -247,8 +247,16 @@ mutation plain-halves-rounded src/cpu/plain.c \
     'if (tally__is_inexact() && count > 1000) {' \
     avx512
 mutation plain-halves-rest src/cpu/plain_halves_template.h '(uint32_t)(n - i))' '(uint32_t)(n - i - 1))' avx512
+mutation plain-halves-begin src/cpu/plain_halves_template.h 'kind == TALLY_TERM_VALUE ? -0.0 : 0.0' '0.0' avx512
+mutation plain-halves-absent src/cpu/plain_halves_template.h \
+    'mask_loadu_epi16(minus_zeros, there, x)' \
+    'mask_loadu_epi16(_mm512_and_si512(minus_zeros, magnitudes), there, x)' avx512
+mutation plain-halves-empty src/cpu/exact_plain_template.h \
+    'if (offsets[s] == offsets[s + 1]) put_signed_zero' \
+    'if (offsets[s] > offsets[s + 1]) put_signed_zero' avx512
+mutation plain-halves-mean src/cpu/exact_plain_template.h \
+    'final->mean && some_are_minus_zero(made.sums, count)' 'final->mean && 0' avx512
 mutation plain-halves-second src/cpu/plain_halves_template.h '(int32_t)0xffff0000)' '(int32_t)0xffffffff)' avx512
-mutation plain-halves-signs src/cpu/exact_plain_template.h 'some_are_tiny(made.sums, count))' 'false)' avx512
 mutation plain-carried $file 'take_plain_rows(rows, s, is_f64,' 'begin_plainly(s, parts, REGISTERS, kind, anchor);
         take_plain_rows(rows, s, is_f64,'
 mutation plain-second-row $file '= s[k * REGISTERS + g] + a[k];' '= s[k * REGISTERS + g] + b[k];'
@@ -274,8 +282,8 @@ mutation plain-zero-of-nothing src/cpu/exact_batches_template.h \
     'from < to && !any_bit(bits, from, to)' \
     '!any_bit(bits, from, to)'
 mutation zeros-not-signed src/cpu/exact_batches_template.h \
-    'if (from < to && !any_bit(bits, from, to)) put_minus_zero' \
-    'if (0) put_minus_zero'
+    'if (from < to && !any_bit(bits, from, to)) put_signed_zero' \
+    'if (from > to) put_signed_zero'
 mutation special-first-only src/cpu/exact_batches_template.h 'i < n && total == total; i++' 'i < first + 1; i++'
 mutation expansions-vague src/cpu/results_template.h 'if (b->vague)' 'if (0)'
 mutation expansions-near src/cpu/expansions_template.h 'return ~tiny | is_far;' 'return ~tiny | ~is_far | is_far;'
