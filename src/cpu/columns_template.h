@@ -7,7 +7,7 @@
 /* Prefetches values that may be narrower in memory, in loops whose lengths are known. */
 TALLY_INLINE void ask_for_row(const int is_f64, const int values, const char *at, int64_t bytes) {
     if (bytes == 2)
-        ask_for_bytes(at, values * 2);
+        tally__ask_for(at, values * 2);
     else
         ask_for(is_f64, values, at, 0);
 }

@@ -410,22 +410,19 @@ TALLY_INLINE TALLY_TARGET node_t full_leaf_node(column_t column, const raw_t *x,
 }
 /* Asks for as many values as are read here, some KB behind them: where segments follow each other, they are read next.
  * Reading under masks, processors may not foresee that. */
-TALLY_INLINE void ask_for_few(const raw_t *x, int64_t n) {
+TALLY_INLINE void ask_behind(const raw_t *x, const raw_t *y, int64_t n) {
     enum { AHEAD = 4096 };
-    for (int64_t at = 0; at < n * (int64_t)sizeof *x; at += 64) __builtin_prefetch((const char *)x + AHEAD + at);
-}
-TALLY_INLINE void ask_for_both(const raw_t *x, const raw_t *y, int64_t n) {
-    ask_for_few(x, n);
-    if (TALLY_KERNEL_INPUTS == 2) ask_for_few(y, n);
+    tally__ask_for((const char *)x + AHEAD, (int)n * TALLY_BYTES);
+    if (TALLY_KERNEL_INPUTS == 2) tally__ask_for((const char *)y + AHEAD, (int)n * TALLY_BYTES);
 }
 TALLY_INLINE TALLY_TARGET node_t small_node(const raw_t *x, const raw_t *y, int64_t n, int64_t first) {
-    ask_for_both(x, y, n);
+    ask_behind(x, y, n);
     column_t column = small_leaf(x, y, n);
     (void)first;
     TALLY_TO_NODE(small_leaf2, column, x, y, n, first);
 }
 static TALLY_TARGET node_t part_node(const raw_t *x, const raw_t *y, int64_t n, int64_t readable, int64_t first) {
-    ask_for_both(x, y, n);
+    ask_behind(x, y, n);
     column_t column = part_leaf(x, y, n, readable);
     (void)first;
     TALLY_TO_NODE(part_leaf2, column, x, y, n, first);

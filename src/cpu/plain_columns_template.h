@@ -100,8 +100,8 @@ TALLY_INLINE TALLY_TARGET void take_columns(const int from, const int kind, cons
     for (; j + together <= lanes; j += together) {
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
-            ask_for_bytes(x + ahead + r * apart + j * bytes, 64);
-            if (two) ask_for_bytes(y + ahead + r * apart + j * bytes, 64);
+            tally__ask_for(x + ahead + r * apart + j * bytes, 64);
+            if (two) tally__ask_for(y + ahead + r * apart + j * bytes, 64);
         }
 #pragma GCC unroll 8
         for (int k = 0; k < together; k += WIDTH)

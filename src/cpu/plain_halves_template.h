@@ -39,11 +39,11 @@ TALLY_INLINE TALLY_TARGET __m512d halves_of(const int from, const int kind, cons
     __m512d s = _mm512_set1_pd(kind == TALLY_TERM_VALUE ? -0.0 : 0.0);
     int64_t i = 0;
     for (; i + HALVES <= n; i += HALVES) {
-        ask_for_bytes((const char *)(x + i) + HALVES_AHEAD, 64);
+        tally__ask_for((const char *)(x + i) + HALVES_AHEAD, 64);
         s = take_halves(s, from, kind, x + i, 0xffffffff);
     }
     if (i == n) return s;
-    ask_for_bytes((const char *)(x + i) + HALVES_AHEAD, 64); /* processors may not foresee loads under a mask */
+    tally__ask_for((const char *)(x + i) + HALVES_AHEAD, 64); /* processors may not foresee loads under a mask */
     return take_halves(s, from, kind, x + i, _bzhi_u32(0xffffffff, (uint32_t)(n - i)));
 }
 TALLY_INLINE TALLY_TARGET tally__finite plain_halves(const int from, const int kind, const void *x,

@@ -71,8 +71,7 @@ TALLY_INLINE void tally__touch_lines(const void *from, const void *to) {
  * its lanes take. Not where that is much: hardware is at it then. */
 TALLY_INLINE void tally__ask_for_next(const void *from, const void *to) {
     const int64_t bytes = (const char *)to - (const char *)from;
-    if (bytes > 4096) return;
-    for (int64_t at = 2048; at < 2048 + bytes; at += 64) __builtin_prefetch((const char *)to + at, 0, 2);
+    if (bytes <= 4096) tally__ask_for((const char *)to + 2048, (int)bytes);
 }
 #if defined(TALLY_ISA_AVX512)
 typedef int32_t tally__sixteen __attribute__((vector_size(64), may_alias));

@@ -170,8 +170,8 @@ enum { COPIED_AHEAD = 4096 }; /* bytes: copies are added up, and nothing is read
         int64_t found = 0, i = 0, end;                                                                                \
         for (; i + FOUR <= n; i = end) {                                                                              \
             end = i + FOUR;                                                                                           \
-            ask_for_bytes((const char *)(x + i) + COPIED_AHEAD, sizeof(vector) * 4);                                  \
-            if (two) ask_for_bytes((const char *)(y + i) + COPIED_AHEAD, sizeof(vector) * 4);                         \
+            tally__ask_for((const char *)(x + i) + COPIED_AHEAD, sizeof(vector) * 4);                                 \
+            if (two) tally__ask_for((const char *)(y + i) + COPIED_AHEAD, sizeof(vector) * 4);                        \
             if (copied_##type(x + i, to + i, 4) && (!two || copied_##type(y + i, to_y + i, 4))) continue;             \
             for (; i < end; i += LANES)                                                                               \
                 found += copy_some_##type(x, y, two, i, sizeof(vector), to, to_y, places + found);                    \

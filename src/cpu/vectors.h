@@ -142,11 +142,8 @@ TALLY_INLINE TALLY_TARGET wide product_rest(wide x, wide y, wide p) {
 #endif
 
 /* Where there is much to compute, memory is asked for what comes later, as hardware forgets to at the end of a page. */
-TALLY_INLINE void ask_for_bytes(const char *at, const int bytes) {
-    for (int byte = 0; byte < bytes; byte += 64) __builtin_prefetch(at + byte, 0, 2);
-}
 TALLY_INLINE void ask_for(const int is_f64, const int values, const void *x, int64_t i) {
-    ask_for_bytes((const char *)x + i * (is_f64 ? 8 : 4), values * (is_f64 ? 8 : 4));
+    tally__ask_for((const char *)x + i * (is_f64 ? 8 : 4), values * (is_f64 ? 8 : 4));
 }
 TALLY_INLINE void fetch_ahead(const int is_f64, const int values, const void *x, int64_t i) {
     ask_for(is_f64, values, x, i + 2 * TALLY_TILE_BYTES / (is_f64 ? 8 : 4));

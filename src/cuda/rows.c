@@ -253,10 +253,10 @@ static int64_t most_of_chunk(const tally__call *call, const plan *p) {
 /* The values of chunks, for choice 0, 1, ...: powers of two of leaves, if the order of these shows; or as many as let
  * each multiprocessor have choice + 1 blocks. */
 static int64_t values_of_chunk(const tally__call *call, const plan *p, int64_t panels, int64_t slots, int choice) {
-    const int64_t unit = unit_of_chunks(call, p), all = p->work.outer * panels,
-                  wanted = (choice + 1) * (int64_t)call->gpu->multiprocessors * slots / (all > 0 ? all : 1),
-                  each = tally__over(tally__over(p->work.length, wanted > 0 ? wanted : 1), unit) * unit;
+    const int64_t unit = unit_of_chunks(call, p), all = p->work.outer * panels;
     if (call->spec->order_shows) return unit << choice;
+    const int64_t wanted = (choice + 1) * (int64_t)call->gpu->multiprocessors * slots / (all > 0 ? all : 1),
+                  each = tally__over(tally__over(p->work.length, wanted > 0 ? wanted : 1), unit) * unit;
     return tally__least(each > 0 ? each : unit, most_of_chunk(call, p));
 }
 /* Divides each panel into chunks. A block has `slots` of these. */
