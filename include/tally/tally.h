@@ -294,7 +294,8 @@ TALLY_API const char *tally_message(void);
  *
  * Method: docs/order.md. Threads take runs of leaves, and each leaf is reduced column by column (Hillis and Steele's
  * data-parallel reduction, with a fixed tree). On a GPU warps take runs of leaves, and the last block to arrive at a
- * node of the tree combines it, in one launch (docs/design/005-gpu-whole-arrays.md).
+ * node of the tree combines it, in one launch (docs/design/005-gpu-whole-arrays.md). Exact dot, var, std and stats
+ * of large arrays, and norm2 and sumsq of 2-byte floats, take two (docs/design/012-gpu-exact-segments.md).
  *
  * GPU: the array and out may be host, pinned, managed or GPU memory; GPU memory must be of one GPU. Host arrays are
  * copied to it. The kernel is put on options.stream. The first call for an operator, type and set of options compiles

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/cache.h"
+#include "cuda/exact_rows.h"
 #include "cuda/units.h"
 #include "cuda/gpu.h"
 #include "cuda/nvidia.h"
@@ -126,6 +127,11 @@ static const purpose purposes[TALLY_FORMS] = {
 #undef TALLY_ROW
 };
 
+/* Whether a form is for one of the purposes. */
+static bool is_for(const tally__spec *spec, tally__form form, unsigned of_call) {
+    const bool is_of_rows = form == TALLY_FORM_ROWS || form == TALLY_FORM_LEFT;
+    return (purposes[form] & of_call) != 0 || ((of_call & ARRAYS) != 0 && is_of_rows && tally__may_be_exact_row(spec));
+}
 /* Compiles and loads the forms, and the kernel that converts results. Loading is included, as it is not allowed while a
  * stream is captured. */
 static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigned of_call) {
@@ -134,7 +140,7 @@ static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigne
     tally__loaded loaded;
     int wanted = 0;
     for (int form = 0; form < TALLY_FORMS; form++)
-        if ((purposes[form] & wanted_purposes) != 0 &&
+        if (is_for(spec, (tally__form)form, wanted_purposes) &&
             (tally__is_general((tally__form)form) || tally__has_form(spec, (tally__form)form)))
             wants[wanted++] = (tally__want){spec, (tally__form)form};
     TALLY_TRY(tally__gpu_prepare(gpu, wants, wanted, spec->options.threads));

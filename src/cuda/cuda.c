@@ -1,9 +1,9 @@
-/* The table of the cuda backend, and the same for the simulator; whole arrays, by one launch of a kernel of
- * kernels/production. */
+/* The table of the cuda backend, and the same for the simulator; whole arrays, by a kernel of their own or as a row. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cuda/call.h"
+#include "cuda/exact_rows.h"
 #include "cuda/groups.h"
 #include "cuda/merge.h"
 #include "cuda/units.h"
@@ -54,8 +54,10 @@ static tally_status check_given(const tally__call *c) {
 }
 
 static tally_status reduce_here(tally__call *c, tally__report *report) {
-    bool needs_staging = tally__call_needs_staging(c);
+    const bool needs_staging = tally__call_needs_staging(c);
+    const tally_segments row = tally_rows(1, c->in.count, 1);
     TALLY_TRY(check_given(c));
+    if (tally__is_exact_row(c)) return tally__reduce_exact_rows(c, &row, report);
     if (!c->sink_on_device) return reduce_to_host(c, report);
     TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, TALLY_GIVES_RESULT,
                                   needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));

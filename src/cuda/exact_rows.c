@@ -181,11 +181,10 @@ enum {
 static int64_t value_bytes(const tally__call *c) { return (int64_t)tally__geometry_of(c->spec).value_bytes; }
 static int64_t bytes_of_row(const tally__call *c, int64_t length) { return length * value_bytes(c) * c->spec->inputs; }
 
-/* Whether the addresses of both inputs have the same remainder modulo 16. */
-static bool are_alike(const tally__call *call) { return ((uintptr_t)call->in.x ^ (uintptr_t)call->in.y) % 16 == 0; }
+bool tally__are_alike(const tally__call *call) { return ((uintptr_t)call->in.x ^ (uintptr_t)call->in.y) % 16 == 0; }
 bool tally__are_exact_rows(const tally__call *call, const tally_segments *segments) {
-    return call->spec->exact && segments->inner == 1 && segments->length > TALLY_SHORT_APART && are_alike(call) &&
-           tally__are_packed(call, value_bytes(call));
+    return call->spec->exact && segments->inner == 1 && segments->length > TALLY_SHORT_APART &&
+           tally__are_alike(call) && tally__are_packed(call, value_bytes(call));
 }
 /* Whether all warps of a block have a row: it is long, and rows are few, so that warps with a row each would not all
  * be done at the same time. */
@@ -294,4 +293,19 @@ static tally_status reduce_by_parts(tally__call *c, const tally_segments *segmen
 tally_status tally__reduce_exact_rows(tally__call *c, const tally_segments *segments, tally__report *report) {
     return are_long(c, segments->count, segments->length) ? reduce_by_parts(c, segments, report)
                                                           : reduce_by_lanes(c, segments, report);
+}
+
+/* ---- whole arrays ---- */
+
+bool tally__may_be_exact_row(const tally__spec *spec) {
+    const tally__geometry sizes = tally__geometry_of(spec);
+    const bool are_squares = !sizes.adds_values && spec->inputs == 1; /* of f32 and f64 levels are faster */
+    return spec->exact && sizes.adds_products && !(are_squares && sizes.value_bytes > 2) &&
+           spec->options.scratch == NULL;
+}
+bool tally__is_exact_row(const tally__call *call) {
+    enum { LEAST_BYTES = 512 << 10 /* for each multiprocessor: then two launches pay */ };
+    const tally_segments row = tally_rows(1, call->in.count, 1);
+    return tally__may_be_exact_row(call->spec) && tally__are_exact_rows(call, &row) &&
+           bytes_of_row(call, row.length) >= LEAST_BYTES * (int64_t)call->gpu->multiprocessors;
 }

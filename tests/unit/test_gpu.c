@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/exact_rows.h"
 #include "gpu_host.h"
 
 /* ---- whole arrays ---- */
@@ -182,6 +183,21 @@ static void test_small_arrays(void **state) {
     driver->release(out);
 }
 
+/* Exact sums of products of arrays that are large enough to be reduced as a row (src/cuda/exact_rows.c): values that
+ * two doubles decide, and such that are left. */
+static void test_long_arrays(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int trial = 0; next_subject(&s); trial++) {
+        tally__spec spec;
+        EXPECT_OK(tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec));
+        if (!tally__may_be_exact_row(&spec) || (quick && trial % 7 != 0)) continue;
+        const int64_t count = ((int64_t)gpu->multiprocessors << 19) / (int64_t)tally_type_size(s.type) + trial % 1000;
+        compare(&s, SMALL_INTEGERS, count, trial);
+        compare(&s, (data_class)(trial % DATA_CLASSES), count, trial + 1);
+    }
+}
+
 /* ---- failures ---- */
 
 static tally_status sum_whole(tally_context *context, const void *of) {
@@ -275,6 +291,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_sizes),         cmocka_unit_test(test_data),           cmocka_unit_test(test_groups),
         cmocka_unit_test(test_device_memory), cmocka_unit_test(test_small_arrays),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_threads),       cmocka_unit_test(test_failing_driver), cmocka_unit_test(test_geometry),
+        cmocka_unit_test(test_long_arrays),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
