@@ -10,6 +10,7 @@
     X(WHOLE, ARRAYS)        /* a whole array */                                 \
     X(SMALL, ARRAYS)        /* a small one, exactly */                          \
     X(SEGMENTS, SEGMENTS)   /* segments; exact sums in two doubles each */      \
+    X(TILES, SEGMENTS)      /* exact segments of many values */                 \
     X(FLAT, SEGMENTS)       /* exact segments of any values */                  \
     X(SPANS, SEGMENTS)      /* what segments have in several tiles */           \
     X(PARTITION, SEGMENTS)  /* what prepares segments */                        \
@@ -75,6 +76,8 @@
         K(EXACT, SMALL, exact_small, TALLY_THREADS, tally_array_work)                             \
     U(EXACT, SEGMENTS, "production/segments.h", TALLY_EXPANSIONS)                                 \
         K(EXACT, SEGMENTS, expansions, TALLY_SEGMENTS_BLOCK, tally_segments_work)                 \
+    U(EXACT, TILES, "production/exact_tiles.h", TALLY_EXPANSIONS)                                 \
+        K(EXACT, TILES, exact_tiles, TALLY_FLAT_THREADS, tally_segments_work)                     \
     U(EXACT, SPANS, "production/spans.h", TALLY_EXPANSIONS)                                       \
         K(EXACT, SPANS, expansion_spans, TALLY_THREADS, tally_segments_work)                      \
     U(EXACT, FEATURES, "production/features.h", TALLY_EXPANSIONS)                                 \

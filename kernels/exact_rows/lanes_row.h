@@ -81,6 +81,27 @@ TALLY_FN void read_batch(batch_t *batch, const char *x, const char *y, int32_t t
             batch->y[k] = tally_load16_again(y + k * apart);
     }
 }
+/* Values before and behind the quads: of each lane so many are on their way while it folds quads. */
+enum { odd_values = TALLY_BYTES == 2 ? 2 : 1 };
+typedef struct odds_t {
+    TALLY_T x[odd_values], y[odd_values];
+} odds_t;
+/* Reads the lane's odd values from number i on, every lanes-th. */
+TALLY_FN void read_odds(odds_t *odds, const row_t *row, int32_t i, int32_t lanes) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < odd_values; k++, i += lanes) {
+        if (i >= row->before + row->after) continue;
+        const int64_t at = i < row->before ? i - row->before : i - row->before + (int64_t)row->count * TALLY_PART;
+        odds->x[k] = ((const TALLY_T *)(const void *)row->x)[at];
+        odds->y[k] = TALLY_KERNEL_INPUTS == 1 ? odds->x[k] : ((const TALLY_T *)(const void *)row->y)[at];
+    }
+}
+TALLY_FN void fold_odds(folded_t *to, const odds_t *odds, const row_t *row, int32_t i, int32_t lanes,
+                        const int32_t look) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < odd_values; k++, i += lanes)
+        if (i < row->before + row->after) put_value(to, odds->x[k], odds->y[k], look);
+}
 /* Folds this lane's share of a row that 2^log_lanes lanes share. If a value costs much, the next quads are on their way
  * meanwhile; elsewhere more warps are worth more than these registers. Measured. */
 enum { reads_ahead = TALLY_MEASURES || TALLY_IS_F64 };
@@ -89,6 +110,8 @@ TALLY_FN void fold_row(folded_t *to, const row_t *row, int32_t log_lanes, const 
     const char *x = row->x + 16 * sub, *y = row->y + 16 * sub;
     int32_t left = (row->count - sub + lanes - 1) >> log_lanes;
     batch_t batch, next;
+    odds_t odds;
+    read_odds(&odds, row, sub, lanes);
     if (reads_ahead) read_batch(&next, x, y, left, apart);
     TALLY_ROLLED
     for (; left > 0; left -= batch_quads) {
@@ -99,10 +122,9 @@ TALLY_FN void fold_row(folded_t *to, const row_t *row, int32_t log_lanes, const 
         fold_batch(to, &batch, left, look);
     }
     TALLY_ROLLED
-    for (int32_t i = sub; i < row->before + row->after; i += lanes) {
-        const int64_t at = i < row->before ? i - row->before : i - row->before + (int64_t)row->count * TALLY_PART;
-        const TALLY_T one = ((const TALLY_T *)(const void *)row->x)[at];
-        put_value(to, one, TALLY_KERNEL_INPUTS == 1 ? one : ((const TALLY_T *)(const void *)row->y)[at], look);
+    for (int32_t i = sub; i < row->before + row->after; i += odd_values * lanes) {
+        if (i != sub) read_odds(&odds, row, i, lanes);
+        fold_odds(to, &odds, row, i, lanes, look);
     }
 }
 /* What the lanes of a row fold it to; each of them gets that. All lanes of the warp call this. */

@@ -23,6 +23,7 @@ enum {
     TALLY_BOUNDARY_SLACK =
         1024,            /* bytes before its diagonal where a tile's boundary may be, if a segment begins there */
     TALLY_END_BYTES = 4, /* bytes of an end marker, at least */
+    TALLY_EXACT_END_BYTES = 128,  /* of production/exact_tiles.h: a segment takes as long as so many bytes of values */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_BOUNDARIES_BLOCK = 256, /* boundaries, lengths, and segment ids with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 16384,

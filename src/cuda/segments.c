@@ -49,6 +49,16 @@ static bool are_short(const job *j) {
 static bool begins_with_segments(const job *j) {
     return !j->reduces || !j->call->spec->exact || (!has_columns(j) && !are_short(j) && !TALLY_FLAT_FIRST);
 }
+/* Whether the first kernel is that of production/exact_tiles.h: segments have many values on average, and these lie
+ * side by side. Plain sums do not have it, as they are faster by chunks. Measured: docs/design/012. */
+static bool begins_with_exact_tiles(const job *j) {
+    enum { MANY = 64 };
+    const tally__call *c = j->call;
+    return j->reduces && c->spec->exact && tally__has_form(c->spec, TALLY_FORM_TILES) &&
+           j->segments.kind != TALLY_ROWS && begins_with_segments(j) && j->results > 0 &&
+           c->in.count / MANY >= j->results && j->work.partition.segment_ids == NULL &&
+           tally__are_packed(c, (int64_t)tally__geometry_of(c->spec).value_bytes) && tally__are_alike(c);
+}
 /* Whether the first stage marks the segments that it leaves. */
 static bool marks_segments(const job *j) { return begins_with_segments(j) || are_short(j); }
 
@@ -71,6 +81,16 @@ static void shape_for_flat(const tally__spec *spec, tally_partition *partition) 
     partition->leaf = 16 / (int)tally__geometry_of(spec).value_bytes;
     partition->tile_bytes = TALLY_FLAT_TILE_BYTES;
     partition->end_weight = TALLY_FLAT_END_BYTES;
+}
+/* Tiles of production/exact_tiles.h: so many that all warps of a GPU have equally many, whether it holds 16 or 24 on
+ * each multiprocessor. */
+static void shape_for_exact_tiles(const job *j, int64_t bytes_of_values, tally_partition *partition) {
+    enum { WARPS = 48, LEAST_BYTES = 8 << 10 };
+    const int64_t bytes = bytes_of_values + TALLY_EXACT_END_BYTES * partition->count,
+                  once = WARPS * (int64_t)j->call->gpu->multiprocessors,
+                  turns = tally__over(bytes, once * TALLY_TILE_BYTES), each = tally__over(bytes, once * turns - 1);
+    partition->end_weight = TALLY_EXACT_END_BYTES;
+    partition->tile_bytes = each < LEAST_BYTES ? LEAST_BYTES : (int32_t)tally__least(each, TALLY_TILE_BYTES);
 }
 static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_partition *partition) {
     const int64_t bytes = bytes_of_values + partition->end_weight * partition->count;
@@ -118,6 +138,7 @@ static tally_status measure(job *j) {
     j->again.partition = *partition;
     shape_for_flat(j->call->spec, &j->again.partition);
     if (!begins_with_segments(j)) shape_for_flat(j->call->spec, partition);
+    if (begins_with_exact_tiles(j)) shape_for_exact_tiles(j, bytes, partition);
     TALLY_TRY(count_tiles(j, bytes, partition));
     return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.partition) : TALLY_OK;
 }
@@ -317,13 +338,16 @@ static tally_status prepare_again(const job *j) {
 static tally_status reduce(const job *j) {
     const tally__call *c = j->call;
     const tally_partition *partition = &j->work.partition;
+    const bool are_exact = begins_with_exact_tiles(j);
     tally__loaded tiles, spans;
     if (are_short(j)) TALLY_TRY(reduce_short(j));
     if (!begins_with_segments(j)) return reduce_exactly(j);
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &tiles));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, are_exact ? TALLY_FORM_TILES : TALLY_FORM_SEGMENTS, &tiles));
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SPANS, &spans));
-    TALLY_TRY(tally__call_launch_resident(c, &tiles, partition->tiles,
-                                          plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
+    TALLY_TRY(tally__call_launch(c, &tiles, tiles.first,
+                                 are_exact ? tally__over(partition->tiles, TALLY_FLAT_WARPS)
+                                           : tally__resident_blocks(&tiles, partition->tiles),
+                                 plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
     TALLY_TRY(tally__call_launch(c, &spans, spans.first, tally__over(partition->tiles, TALLY_WARPS * TALLY_SPAN_TILES),
                                  TALLY_START_EARLY, &j->work));
     if (!c->spec->exact) return TALLY_OK;
@@ -336,7 +360,7 @@ static tally_status prepare_kernels(const job *j) {
     tally__form forms[5];
     int count = 0;
     const bool is_exact = j->call->spec->exact;
-    if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SEGMENTS;
+    if (begins_with_segments(j)) forms[count++] = begins_with_exact_tiles(j) ? TALLY_FORM_TILES : TALLY_FORM_SEGMENTS;
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SPANS;
     if (are_short(j)) forms[count++] = TALLY_FORM_SHORT;

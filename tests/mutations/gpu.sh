@@ -82,7 +82,8 @@ mutation short-small $file \
 mutation short-absent $file 'sums[v].absent++;' 'sums[v].absent += 0;'
 file=kernels/exact_rows/lanes_row.h
 mutation lanes-before $file 'before = most < n ? most : n;' 'before = most;'
-mutation lanes-edges $file 'i < row->before + row->after; i += lanes' 'i < row->before; i += lanes'
+mutation lanes-edges $file 'if (i < row->before + row->after) put_value' 'if (i < row->before) put_value'
+mutation lanes-odds $file 'if (i != sub) read_odds(&odds, row, i, lanes);' ''
 mutation lanes-there $file 'if (k < there) batch->x[k]' 'if (k <= there) batch->x[k]'
 mutation lanes-anchor $file 'column_of_anchored(&to->anchored, to->anchor, to' 'column_of_anchored(&to->anchored, 0, to'
 mutation lanes-batch $file 'has_anchor(&to->measured, log_batch,' 'has_anchor(&to->measured, -4,'
@@ -149,6 +150,7 @@ file=kernels/exact_rows/block_sums.h
 mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
 
 group gpu-whole "${isas%% *}" "test_gpu --quick" test_gpu test_gpu_nodes
+mutation whole-row src/cuda/cuda.c 'row = tally_rows(1, c->in.count, 1)' 'row = tally_rows(1, c->in.count - 1, 1)'
 mutation extremes-no-value kernels/types/extremes.h '(TALLY_NAN == 1 ? 0x7fffffff : 0x7f800000)' '(0x7f800000)'
 mutation specials-absent kernels/exact_sums/specials.h 'if (is_absent) there &= ~(1 << v);' ';'
 file=kernels/exact_sums/exact_block.h
@@ -162,6 +164,14 @@ mutation zeros-sign $file \
 
 group gpu-segments "${isas%% *}" "test_gpu_segments --quick" "test_gpu_grouped --quick" \
     "test_gpu_mixes --op var --type f32 --problems 100" test_gpu_segments test_gpu_grouped
+file=kernels/production/exact_tiles.h
+mutation tiles-leaves $file 'if (lane > 0) node = nothing();' ''
+mutation tiles-shorts $file ': many + tally_lanes_before(longs);' ': tally_lanes_before(longs);'
+mutation tiles-from $file 'if (are_short && from > tile->shorts) from = tile->shorts;' ''
+mutation tiles-again $file 'skip = tally_of_lane64(value, lane) * TALLY_BYTES' 'skip = value * TALLY_BYTES + 0 * lane'
+mutation tiles-unsure $file 'if (tally_any(s >= 0)) put_segments_again' 'if (0) put_segments_again'
+mutation tiles-end $file 'at > end || end > (uint32_t)tile->values' 'at > end'
+mutation tiles-second $file 'put_leaves_of(&work, o.from.value + o.run_at[1], o.run_n[1], o.to_place);' ''
 file=kernels/segments/tile_ends.h
 mutation tile-ids-left $file \
     'i > begin && i < until ? here[i - 1] : segment - 1;' \

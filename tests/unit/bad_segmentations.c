@@ -47,7 +47,7 @@ static void expect_refused(tally_segmentation form, const int64_t *index, int64_
 }
 
 void test_bad_segmentations(void **state) {
-    enum { COUNT = 4000, VALUES = 9000, FEWER = 800 };
+    enum { COUNT = 4000, VALUES = 9000, FEWER = 800, FEWEST = 60 };
     static const int64_t bad[] = {-1, -1000000, INT32_MAX, INT32_MIN, 8999, 0};
     int64_t *index = malloc((VALUES + COUNT) * sizeof *index);
     scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad segmentation"};
@@ -72,6 +72,14 @@ void test_bad_segmentations(void **state) {
             for (int64_t i = 0; i < VALUES; i++) index[i] = i / 3;
             index[at + 4] = bad[b] == 0 && at == 0 ? 2 : bad[b];
             expect_refused(TALLY_SEGMENT_IDS, index, VALUES, COUNT, VALUES);
+        }
+    for (int b = 0; b < (quick ? 2 : (int)(sizeof bad / sizeof *bad)); b++)
+        for (int64_t at = 0; at < FEWEST; at += FEWEST / 4 - 1) { /* segments of many values */
+            choose_schedule(b);
+            for (int64_t i = 0; i <= FEWEST; i++) index[i] = VALUES / FEWEST * i;
+            if (index[at] == bad[b]) continue;
+            index[at] = bad[b];
+            expect_refused(TALLY_OFFSETS, index, FEWEST + 1, FEWEST, VALUES);
         }
     for (int64_t i = 0; i <= 21; i++)
         index[i] = i % 2 ? 8000 : 0; /* in one tile, which has no room for so many leaves */

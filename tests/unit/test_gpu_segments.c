@@ -101,6 +101,41 @@ static void test_groups(void **state) {
     }
 }
 
+/* Lengths of segments that have many values on average: any; about what a lane, a warp or a leaf has; a long one among
+ * short ones; so many empty ones that tiles end for their sake; and one segment. */
+enum { MANY_VALUES = 5 };
+static int64_t length_of_many(int which, int64_t leaf, int64_t left, int64_t i, uint64_t *random) {
+    static const int64_t edges[] = {0, 1, 63, 64, 65, 127, 128, 129, 255, 257, 511, 512, 513, 1023, 1024, 1025, 2049};
+    switch (which) {
+    case 0: return 1 + random_below(random, 500);
+    case 1: return edges[random_below(random, sizeof edges / sizeof *edges)] + (i % 9 == 0 ? leaf : 0);
+    case 2: return i % 7 == 3 ? 3000 + random_below(random, 3000) : random_below(random, 20);
+    case 3: return i % 40 == 9 ? 3 * leaf + random_below(random, 9000) - 1 : random_below(random, 30) == 0;
+    default: return left;
+    }
+}
+static void test_exact_tiles(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int trial = 0; next_subject(&s); trial++)
+        for (int which = 0; which < MANY_VALUES; which++) {
+            const int64_t leaf = tally_leaf_length(s.type),
+                          values = (backend == TALLY_BACKEND_SIMT ? 3 : 40) * leaf * (1 + which % 2) * 3;
+            uint64_t random = (uint64_t)trial;
+            ragged r = {.lengths = scratch(LENGTHS, ((size_t)values + 1) * sizeof(int64_t))};
+            if (!is_exact_sum(&s) || (trial + which) % (quick ? 23 : backend == TALLY_BACKEND_SIMT ? 2 : 1) != 0)
+                continue;
+            for (int64_t n; r.values < values; r.values += n, r.lengths[r.count++] = n) {
+                n = length_of_many(which, leaf, values - r.values, r.count, &random);
+                n = n < values - r.values ? n : values - r.values;
+            }
+            const problem p = pose_segments(&s, r, (data_class)((trial + which) % DATA_CLASSES));
+            now.data = "segments of many values";
+            compare_device(&p, (tally_segmentation)((trial + which) % 3), trial % 2 ? TALLY_I64 : TALLY_I32,
+                           trial + which);
+        }
+}
+
 /* So many empty segments behind all others that tiles look at segment ids themselves (src/cuda/segments.c). */
 static void add_empty(ragged *r) {
     while (r->count <= r->values / 6) r->lengths[r->count++] = 0;
@@ -331,11 +366,13 @@ static void test_failing_driver(void **state) {
 }
 
 static bool is_segments(tally__form form) {
-    return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_SPANS || form == TALLY_FORM_FLAT;
+    return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_TILES || form == TALLY_FORM_SPANS ||
+           form == TALLY_FORM_FLAT;
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
+    const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types),
+                                             cmocka_unit_test(test_exact_tiles)};
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_groups),
