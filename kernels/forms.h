@@ -44,7 +44,7 @@
  * operator: a size and reading of values, kernels/merge/merge.h), or GENERAL (all operators and types). Its text; and
  * what is defined before it, so that one text serves several forms.
  * K(kind, ID, name, threads, work): a kernel of that unit. Its entry is tally_NAME_OPERATOR_TYPE_NAN, of a TYPED unit
- * tally_NAME_BITS_READING, of a GENERAL one tally_NAME. Threads of a block: for values of `bytes` bytes. The struct
+ * tally_NAME_BITS_READING, of a GENERAL one tally_NAME. Threads of a block. The struct
  * that it is launched with (device/work.h, merge/merge.h). The kernel that gives a unit its name comes first. */
 #define TALLY_FORM_UNITS(U, K)                                                                    \
     U(ORDERED, WHOLE, "production/reduce.h", )                                                    \

@@ -63,7 +63,7 @@
 #define TALLY_HAS_SQUARES 0
 #define TALLY_IF_SQUARES(...)
 #endif
-/* The smallest and the largest integer. */
+/* The smallest and the largest value, beside sums of integers (stats). */
 #ifdef TALLY_RANGE
 #define TALLY_HAS_RANGE 1
 #define TALLY_IF_RANGE(...) __VA_ARGS__
@@ -144,7 +144,7 @@
 
 /* ---- exact sums in few doubles (compensated/expansions.h) ---- */
 
-/* Segments, or features of them. */
+/* Segments, their features, or rows. */
 #ifndef TALLY_EXPANSIONS
 #define TALLY_EXPANSIONS 0
 #endif
@@ -210,8 +210,7 @@
                                                                       : 4)
 /* The vectors that a thread of production/columns.h reads at once, if they take no more than 32 registers. Small
  * columns that are read twice, bytes that take few operations and exact squares leave registers for 16; stats of bytes
- * only for 4.
- * With more, registers spill (tests/unit/test_compile.c). */
+ * only for 4. With more, registers spill (tests/unit/test_compile.c). */
 #define TALLY_ARE_BYTE_STATS (TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE)
 #define TALLY_ARE_PLAIN_BYTES (TALLY_BYTES == 1 && !TALLY_SIGNED && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES)
 #define TALLY_ARE_SMALL_TWICE (TALLY_PASSES == 2 && !TALLY_IS_DEAR && TALLY_BYTES <= 4 && sizeof(column_t) <= 4)

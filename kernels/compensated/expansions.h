@@ -1,13 +1,13 @@
-/* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few
- * doubles (sums/expansion.h), and sums/parts.h makes the result of them. If either is not certain, the result is left
- * to exact_segments: TALLY_FLAG_UNSURE. The order of additions does not show. */
+/* An exact operator (kernels/exact) in the words of kernels/operators, for small arrays and features: columns and nodes
+ * are sums in few doubles (sums/expansion.h), and sums/parts.h makes the result of them. If either is not certain,
+ * `finalize` gives TALLY_FLAG_UNSURE, and the kernel adds up again. The order of additions does not show. */
 #ifndef TALLY_EXPANSIONS_H
 #define TALLY_EXPANSIONS_H
 
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "partition/partition.h"
+#include "device/work.h"
 #include "sums/expansion.h"
 #include "sums/parts.h"
 #include "sums/plan.h"

@@ -1,6 +1,6 @@
-/* An exact operator (kernels/exact) in the words of kernels/operators, for segments: a sum is two doubles, of which the
- * second has the errors of the first (sums/compensated.h). If they do not decide the result, it is left to
- * exact_segments: TALLY_FLAG_UNSURE. The order of additions does not show. */
+/* An exact operator (kernels/exact) in the words of kernels/operators, for segments and rows: a sum is two doubles, of
+ * which the second has the errors of the first (sums/compensated.h). If they do not decide the result, `finalize` gives
+ * TALLY_FLAG_UNSURE. The order of additions does not show. */
 #ifndef TALLY_COMPENSATED_NODES_H
 #define TALLY_COMPENSATED_NODES_H
 
@@ -9,9 +9,7 @@
 #include TALLY_KERNEL_FILE
 #include "compensated/results.h"
 #include "compensated/ranged.h"
-#if TALLY_IS_PLAIN || TALLY_HAS_MEASURED_CHUNKS || TALLY_HAS_LEAST
 #include "compensated/width.h"
-#endif
 
 /* ---- columns and nodes ---- */
 
@@ -127,8 +125,8 @@ TALLY_FN column_t column_of_ranged(const ranged_t *a) {
  * most h additions that round, one after another: of a lane, of lanes, of leaves; h is n, or most_additions. Each
  * rounds by 2^-53 of a partial sum, and so does each addition of these errors, of which products of f64 have twice as
  * many: together 4 h^2 2^-106. A spread has three times as much, as its sum is at most the root of n times the squares
- * (docs/exact.md). */
-enum { most_additions = 512 };
+ * (docs/exact.md); four is taken. */
+enum { most_additions = TALLY_LANE_VALUES + 64 /* of lanes and leaves */ };
 TALLY_FN double share_of_sizes(int64_t n) {
     const double additions = n < most_additions ? (double)n : most_additions;
     return (TALLY_HAS_SPREAD ? 4 : 1) * 0x1p-104 * additions * additions;

@@ -159,11 +159,12 @@ TALLY_FN int32_t finalize_pairs(const in_pairs_t *a, const tally_final *final, u
     return sure;
 }
 
-/* The result of a number of words to place i of those that a kernel writes, by one lane. */
+/* How many bytes a result has. */
 TALLY_FN int32_t kernel_result_bytes(const tally_final *final) {
     if (TALLY_HAS_KEYS) return 48;
     return final->format.digits == 53 ? 8 : 4;
 }
+/* Writes result i, of n values, by one lane. */
 TALLY_FN void put_bytes(const tally_results *out, int64_t i, const uint64_t *result, int64_t n) {
     char *to = (char *)out->result + i * out->result_stride;
     const int32_t bytes = kernel_result_bytes(&out->final);

@@ -28,10 +28,6 @@ TALLY_FN range_t range_of_value(TALLY_V x) {
     return range;
 }
 TALLY_FN range_t range_of(double x) { return range_of_value((TALLY_V)x); }
-TALLY_FN void widen(range_t *a, range_t b) {
-    a->most = b.most > a->most ? b.most : a->most;
-    a->least = b.least < a->least ? b.least : a->least;
-}
 
 TALLY_FN int32_t is_finite(range_t a) { return a.most < (TALLY_IS_F64 ? 0x7ff00000 : 0x7f800000); }
 

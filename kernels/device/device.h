@@ -13,7 +13,6 @@
  *                                      gives the size
  *   tally_address_of(p)  tally_at_address(a)   a pointer to shared memory as a tally_shared_address and back: for
  *                                      functions that are not inlined, which would not know what memory a pointer is to
- *   TALLY_ALIGN_OF(type)               the alignment of a type
  *
  * Threads
  *   tally_thread()  tally_threads()  tally_block()  tally_blocks()   one dimension each
@@ -118,7 +117,6 @@ typedef struct tally_quad {
 
 #if TALLY_IS_CUDA
 
-#define TALLY_ALIGN_OF(type) alignof(type)
 #define TALLY_ENTRY_OF(threads, name, type, blocks)                                                          \
     extern "C" __global__ void __launch_bounds__(threads, (blocks) > TALLY_FEWER ? (blocks)-TALLY_FEWER : 1) \
         name(const __grid_constant__ type work)

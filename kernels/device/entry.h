@@ -1,6 +1,6 @@
-/* The names of entry points: tally_<form>_<operator>_<type>_<policy>. All other names of kernels are plain: NVRTC
- * compiles one form, operator, type and policy at a time. Where one unit of C has several types, all names get the type
- * and the policy as suffixes (src/names.h). */
+/* The names of entry points: tally_<kernel>_<operator>_<type>_<policy> (forms.h). All other names of kernels are plain:
+ * NVRTC compiles one form, operator, type and policy at a time. Where one unit of C has several types, all names get
+ * the type and the policy as suffixes (src/names.h). */
 #ifndef TALLY_ENTRY_H
 #define TALLY_ENTRY_H
 

@@ -41,14 +41,6 @@ TALLY_FN int64_t tally_sum_until64(int64_t mine) {
     return mine;
 }
 /* The exclusive prefix sum. */
-TALLY_FN int32_t tally_sum_before_lane(int32_t mine) {
-    int32_t sum = mine;
-    TALLY_UNROLL
-    for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
-        const int32_t other = (int32_t)tally_shuffle((uint32_t)sum, tally_lane() - d < 0 ? 0 : tally_lane() - d);
-        sum += tally_lane() >= d ? other : 0;
-    }
-    return sum - mine;
-}
+TALLY_FN int32_t tally_sum_before_lane(int32_t mine) { return (int32_t)tally_sum_until((uint32_t)mine) - mine; }
 
 #endif

@@ -18,6 +18,7 @@ TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
 }
 
 enum { TALLY_EXPANSION_NODE_BYTES = 96 }; /* a node of compensated/expansions.h, at most */
+enum { TALLY_LANE_VALUES = 448 };         /* that a lane adds up at most: so errors are bounded (compensated/nodes.h) */
 /* The scratch memory of exact sums, in bytes: a node, mailboxes of the blocks of a small array, and two keys for each
  * block of a large one. */
 enum {
@@ -102,7 +103,7 @@ typedef struct tally_partition {
     int32_t weight;             /* bytes of a value (of both inputs), and of its segment id where tiles read ids */
     int32_t end_weight;         /* bytes that a segment's end counts for in positions */
     int32_t tile_bytes;         /* bytes of positions from one tile's diagonal to the next */
-    int32_t leaf;               /* values in a leaf */
+    int32_t leaf;               /* values in a leaf; of production/flat.h in 16 bytes */
     int64_t cells;              /* the most leaves that there can be, plus 1 */
     int32_t log_buffers;        /* log2 of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;             /* behind the counters: the first tile that no block has taken */
@@ -144,7 +145,7 @@ typedef struct tally_left_rows {
     int64_t counters;
 } tally_left_rows;
 
-/* Rows, of outer * length * inner values: production/rows.h, columns.h, short.h. */
+/* Rows, of outer * length * inner values: production/rows.h, columns.h, short.h, stripes.h. */
 typedef struct tally_rows_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -224,7 +225,7 @@ typedef struct tally_offsets_work {
     const int32_t *wanted;
 } tally_offsets_work;
 
-/* Segments: production/segments.h, flat.h. */
+/* Segments: production/segments.h, exact_tiles.h, spans.h, short_exact.h, flat.h. */
 typedef struct tally_segments_work {
     const char *x, *y;
     int64_t x_stride, y_stride;

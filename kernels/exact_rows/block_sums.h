@@ -157,7 +157,8 @@ TALLY_FN tally_pair pair_of_limbs(const int32_t *digits, int32_t first, int32_t 
         zeros = -1;
         *unit = i - 3;
     }
-    return tally_sum_of_digits(a, b, c, d, left, 0x1p32);
+    d += left > 0 ? 0.25 : left < 0 ? -0.25 : 0; /* the digits below d, as a quarter of a unit */
+    return tally_four_sum(a * 0x1p96, b * 0x1p64, c * 0x1p32, d);
 }
 /* Converts a pair from units of 2^unit to units of 2^power. False: it may be out of a double's range. */
 TALLY_FN int32_t scale_pair(tally_pair *p, int32_t unit, int32_t power) {

@@ -7,7 +7,7 @@
 #include "shared/parts.h"
 
 /* Blocks of exact_lanes.h and exact_parts.h that a multiprocessor holds: as few as keep registers from spilling
- * (tests/unit/test_compile.c). */
+ * (tests/unit/test_compile.c). Of exact_tiles.h twice as many, of half the threads. */
 #define TALLY_RESIDENT (TALLY_HAS_KEYS || TALLY_BYTES == 8 || (TALLY_BYTES == 2 && TALLY_HAS_PRODUCTS) ? 2 : 3)
 
 enum { batch_quads = 4 }; /* that a lane has on their way at once */

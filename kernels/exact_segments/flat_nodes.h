@@ -43,7 +43,6 @@ TALLY_FN noted_t noted_of_lane(const noted_t *a, int32_t lane) {
 TALLY_RARE void deposit_noted(const noted_t *a, int64_t present, accumulator_t *node) {
     const int32_t plus = (a->seen & TALLY_SEEN_PLUS) != 0, minus = (a->seen & TALLY_SEEN_MINUS) != 0;
     const int32_t other = present > 0 && (a->seen & TALLY_NOT_MINUS_ZERO) != 0, zero = present > 0 && !other;
-    (void)plus, (void)minus, (void)zero;
     if (a->absent != 0) tally_add64(&node->n, -a->absent);
 #if TALLY_HAS_SUM
     int64_t *const words = node->sum;
@@ -143,7 +142,7 @@ TALLY_FN accumulator_t *node_for(const tally_segments_work *work, int64_t t, int
 TALLY_FN int64_t runs_over(const tally_segments_work *work, const tally_boundary *to) {
     return to->segment > 0 && to->end > to->value && wants_segment(work, to->segment - 1) ? to->segment - 1 : -1;
 }
-TALLY_FN int32_t block_has_work(const tally_segments_work *work) {
+TALLY_FN int32_t thread_sees_work(const tally_segments_work *work) {
     const int32_t flags = tally_look32(work->out.flags);
     return (flags & TALLY_FLAG_BAD_SEGMENTS) == 0 && (work->partition.unsure == 0 || (flags & TALLY_FLAG_UNSURE) != 0);
 }

@@ -31,7 +31,7 @@ typedef struct accumulator_t {
     TALLY_IF_PRODUCTS(int64_t products[TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS];)
 } accumulator_t;
 
-/* What finalize makes a result of. */
+/* What round_total makes a result of. */
 typedef struct total_t {
     int64_t n, low, high;
     tally_number sum, products;

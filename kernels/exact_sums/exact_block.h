@@ -9,6 +9,7 @@
 #ifndef TALLY_EXACT_BLOCK_H
 #define TALLY_EXACT_BLOCK_H
 
+#include "device/arrival.h"
 #include "order/leaf.h"
 #include "sums/levels.h"
 
@@ -40,6 +41,18 @@ typedef struct shared_t {
     TALLY_IF_SUM(int32_t of_sum[sum_digits * TALLY_SUM_COLUMNS];)
     TALLY_IF_PRODUCTS(int32_t of_products[product_digits * TALLY_PRODUCT_COLUMNS];)
 } shared_t;
+
+/* Whether the block is the last of `members` to arrive, and so sees what the others wrote. */
+TALLY_FN int32_t is_last_block(uint32_t *arrivals, int32_t members, shared_t *shared) {
+    tally_fence();
+    tally_barrier();
+    if (tally_warp() == 0) {
+        const int32_t is_last = tally_is_last(arrivals, members);
+        if (tally_lane() == 0) shared->is_last = is_last;
+    }
+    tally_barrier();
+    return shared->is_last;
+}
 
 /* What a warp keeps in registers. */
 typedef struct state_t {

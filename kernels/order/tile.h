@@ -5,41 +5,17 @@
 #define TALLY_TILE_H
 
 #include "order/leaf_node.h"
-#include "device/arrival.h"
+#include "order/nodes.h"
 
 /* A row. */
 typedef struct span_t {
     tally_source x, y;
-    int64_t count, first; /* how many values; the index of the first */
+    int64_t count; /* how many values */
 } span_t;
-
-/* ---- trees ---- */
-
-/* A warp takes the node of its tile up the tree, as long as it is the last to arrive. True: it reached the top, and
- * lane 0 has the node of the row. */
-TALLY_FN int32_t climb(char *nodes, uint32_t *arrivals, node_t *node, int64_t index, int64_t count) {
-    while (count > 1) {
-        int64_t group = index / TALLY_FAN, groups = (count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
-        int32_t members = (int32_t)(count - at < TALLY_FAN ? count - at : TALLY_FAN), mine = 2 * tally_lane();
-        if (tally_lane() == 0) *(node_t *)(void *)(nodes + index * (int64_t)sizeof *node) = *node;
-        if (!tally_is_last(arrivals + group, members)) return 0;
-        *node = nothing();
-        if (mine < members) *node = fetch_node(nodes, at + mine);
-        if (mine + 1 < members) *node = merge(*node, fetch_node(nodes, at + mine + 1));
-        *node = pair_lanes(*node, (members + 1) / 2);
-        nodes += count * (int64_t)sizeof *node;
-        arrivals += groups;
-        index = group;
-        count = groups;
-    }
-    return 1;
-}
-
-/* ---- runs and tiles ---- */
 
 /* The tree over the leaves of the span from `begin` on, by a warp: `run` of them, a power of two and at most 32, or
  * fewer if the span ends. Lane 0 gets the result. */
-TALLY_FN node_t take_run(const span_t *span, int64_t begin, int32_t run, const int32_t has_parts, tally_stage *stage) {
+TALLY_FN node_t take_run(const span_t *span, int64_t begin, int32_t run, tally_stage *stage) {
     const int64_t leaves = (span->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
     /* the last place where a leaf may begin that is read in whole vectors */
     const int64_t whole = span->x.is_packed && span->y.is_packed ? span->count - TALLY_DEVICE_LEAF : INT64_MIN;
@@ -50,11 +26,11 @@ TALLY_FN node_t take_run(const span_t *span, int64_t begin, int32_t run, const i
         node_t leaf;
         int32_t is_spared = 0;
         if (at <= whole)
-            leaf = plain_node(span->x.values, span->y.values, at, span->first, &node, &is_spared);
-        else if (has_parts && TALLY_BYTES >= 4 && whole != INT64_MIN && span->count - at > TALLY_DEVICE_SMALL)
-            leaf = part_node(&span->x, &span->y, at, span->count - at, span->first);
+            leaf = plain_node(span->x.values, span->y.values, at, 0, &node, &is_spared);
+        else if (TALLY_BYTES >= 4 && whole != INT64_MIN && span->count - at > TALLY_DEVICE_SMALL)
+            leaf = part_node(&span->x, &span->y, at, span->count - at, 0);
         else
-            leaf = slow_node(span->x, span->y, at, span->count - at, span->first, stage);
+            leaf = slow_node(span->x, span->y, at, span->count - at, 0, stage);
         if (is_spared) continue;
         if (TALLY_IS_FREE)
             node = merge(node, leaf);
@@ -71,18 +47,19 @@ typedef struct shared_tile_t {
 
 /* A block reduces tile `tile` of `tiles`: 8 runs of 2^log_run leaves. True in the warp that has the node of the whole
  * span, in lane 0. */
-TALLY_FN int32_t take_tile(const span_t *span, int32_t log_run, int64_t tile, int64_t tiles, const int32_t has_parts,
-                           char *nodes, uint32_t *arrivals, shared_tile_t *shared, node_t *node) {
+TALLY_FN int32_t take_tile(const span_t *span, int32_t log_run, int64_t tile, int64_t tiles, char *nodes,
+                           uint32_t *arrivals, shared_tile_t *shared, node_t *node) {
     const int64_t leaves = (span->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF,
                   first = tile * TALLY_WARPS << log_run;
     const int64_t runs = (leaves - first + (1 << log_run) - 1) >> log_run;
-    *node = take_run(span, first + ((int64_t)tally_warp() << log_run), 1 << log_run, has_parts, &shared->stage);
+    *node = take_run(span, first + ((int64_t)tally_warp() << log_run), 1 << log_run, &shared->stage);
     if (tally_lane() == 0) shared->nodes[tally_warp()] = *node;
     tally_barrier();
     if (tally_warp() != 0) return 0;
     *node = shared->nodes[tally_lane() % TALLY_WARPS];
     *node = pair_lanes(*node, (int32_t)(runs < TALLY_WARPS ? runs : TALLY_WARPS));
-    return climb(nodes, arrivals, node, tile, tiles);
+    const tally_ladder ladder = {nodes, arrivals, 0, tiles, tiles / TALLY_FAN + 1};
+    return climb(ladder, node, tile, tiles);
 }
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TALLY_NODE_PARTS_H
 #define TALLY_NODE_PARTS_H
 
-#include "device/device.h"
+#include "partition/partition.h"
 
 typedef struct tally_node_part {
     int64_t begin, count;  /* the first value, and how many there are, `inner` values apart */
@@ -13,15 +13,6 @@ typedef struct tally_node_part {
 
 enum { TALLY_PIECE_UNIT = 1024 }; /* within their segment pieces begin at multiples of it, in values */
 
-TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
-    const char *at = index + i * bytes;
-    uint64_t place = 0;
-    if ((uint64_t)at % (uint32_t)bytes == 0)
-        return bytes == 4 ? *(const int32_t *)(const void *)at : *(const int64_t *)(const void *)at;
-    for (int32_t k = bytes - 1; k >= 0; k--) place = place << 8 | *(const volatile uint8_t *)(at + k);
-    return bytes == 4 ? (int32_t)(uint32_t)place : (int64_t)place;
-}
-
 /* A piece of the segment of node r. An invalid segment has no values, and each thread that asks sets the flag. */
 TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, int64_t r, int32_t piece) {
     const tally_group_work *group = &work->group;
@@ -29,9 +20,9 @@ TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, i
     int64_t begin = s * work->length, end = begin + work->length;
     tally_node_part part;
     if (group->index != 0) {
-        begin = tally_place_of(group->index, group->index_bytes, s);
-        end = group->ends != 0 ? tally_place_of(group->ends, group->index_bytes, s)
-                               : tally_place_of(group->index, group->index_bytes, s + 1);
+        begin = tally_entry(group->index, group->index_bytes, s);
+        end = group->ends != 0 ? tally_entry(group->ends, group->index_bytes, s)
+                               : tally_entry(group->index, group->index_bytes, s + 1);
         if (begin < 0 || end < begin || end > group->vectors) {
             tally_or32(work->flags, TALLY_FLAG_BAD_SEGMENTS);
             begin = end = 0;

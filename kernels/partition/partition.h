@@ -1,11 +1,11 @@
 /* How segments are shared out to tiles: Merrill and Garland's merge path ("Merge-based parallel sparse matrix-vector
  * multiplication", 2016), counted in bytes, with the boundaries of tiles moved to leaves.
  *
- * The position of a segment is the bytes of all values before it, plus the bytes of an end marker (4 or 8, as an offset
- * has) for each segment before it. The diagonals of tiles are equally many positions apart, so values and empty
- * segments are shared alike. A tile's boundary is where a segment begins, if one does in the TALLY_BOUNDARY_SLACK bytes
- * before the diagonal. Otherwise it is the first leaf of the segment over the diagonal that begins at the diagonal or
- * behind it.
+ * The position of a segment is the bytes of all values before it, plus `end_weight` for each segment before it: the
+ * bytes of an offset, or more where a segment costs more (production/exact_tiles.h, flat.h). The diagonals of tiles are
+ * equally many positions apart, so values and empty segments are shared alike. A tile's boundary is where a segment
+ * begins, if one does in the TALLY_BOUNDARY_SLACK bytes before the diagonal. Otherwise it is the first leaf of the
+ * segment over the diagonal that begins at the diagonal or behind it.
  *
  * A tile owns the segments that begin between its boundaries and reads the values between them. Neighbours read the
  * same boundary from memory. So each value is read by one tile, and each leaf lies in one. */
@@ -47,7 +47,7 @@ enum {
     TALLY_CONSUMER_WARPS = 8, /* warps of a block that reduce tiles; one more warp brings them */
     TALLY_CONSUMERS = TALLY_CONSUMER_WARPS * TALLY_WARP,
     TALLY_SEGMENTS_BLOCK = TALLY_CONSUMERS + TALLY_WARP,
-    TALLY_FLAT_WARPS = 4, /* warps of a block of production/flat.h */
+    TALLY_FLAT_WARPS = 4, /* warps of a block of production/flat.h, exact_tiles.h, left_rows.h */
     TALLY_FLAT_THREADS = TALLY_FLAT_WARPS * TALLY_WARP
 };
 

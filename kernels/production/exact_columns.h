@@ -20,12 +20,7 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "partition/partition.h"
-#include "order/leaf.h"
-#include "exact_sums/extent.h"
-#include "exact_sums/terms.h"
-#include "compensated/pair_results.h"
-#include "exact_segments/flat_nodes.h"
+#include "device/idle.h"
 #if TALLY_HAS_PRODUCTS /* the kernel is not used */
 TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_columns, tally_columns_work, 2) { (void)work; }
 #else

@@ -12,18 +12,6 @@
 #include "exact_rows/lanes_row.h"
 #include "exact_rows/row_results.h"
 
-/* Adds up again the rows of lanes that have one; row: this lane's, or -1. */
-TALLY_LONG void put_rows_again(const tally_lanes_work *work, int64_t row) {
-    const steps_t steps = {TALLY_BYTES, TALLY_BYTES, 1};
-    uint32_t left = tally_ballot(row >= 0);
-    TALLY_ROLLED
-    for (int32_t k = 0; k < tally_lane(); k++) left &= left - 1; /* the rows of the first lanes, side by side */
-    const int64_t its = tally_of_lane64(row, left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1),
-                  mine = left == 0 ? -1 : its, at = mine < 0 ? 0 : mine * work->length * TALLY_BYTES;
-    const values_t of = {work->x + at, work->y + at, mine < 0 ? 0 : (int32_t)work->length};
-    put_group(&work->out, &steps, mine, of);
-}
-
 TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_lanes, tally_lanes_work, TALLY_RESIDENT) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
@@ -43,7 +31,9 @@ TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_lanes, tally_lanes_work, TALLY_RESIDENT)
         if (is_there && sub == turn) node = to_node(folded.column, folded.present), mine = row;
     }
     if (mine >= 0 && put_row(&work.out, mine, node)) mine = -1;
-    if (tally_any(mine >= 0)) put_rows_again(&work, mine);
+    if (tally_any(mine >= 0))
+        put_rows_again(&work.out, work.x, work.y, mine, mine < 0 ? 0 : mine * work.length * TALLY_BYTES,
+                       (int32_t)work.length);
 }
 
 #endif

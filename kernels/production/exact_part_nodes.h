@@ -7,7 +7,6 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "device/arrival.h"
 #include "exact_sums/exact_block.h"
 #include "partition/node_parts.h"
 
@@ -16,18 +15,6 @@ TALLY_FN void block_to_node(shared_t *shared, int64_t count) {
     shared->node.n += count;
     TALLY_IF_KEYS(shared->node.low = shared->low[0]; shared->node.high = shared->high[0];)
     settle_accumulator(&shared->node);
-}
-
-/* Whether the block is the last of its segment to arrive, and so sees what the others wrote. */
-TALLY_FN int32_t ends_segment(uint32_t *arrivals, int32_t pieces, shared_t *shared) {
-    tally_fence();
-    tally_barrier();
-    if (tally_warp() == 0) {
-        const int32_t is_last = tally_is_last(arrivals, pieces);
-        if (tally_lane() == 0) shared->is_last = is_last;
-    }
-    tally_barrier();
-    return shared->is_last;
 }
 
 /* Adds the nodes of all pieces, which lie side by side. */
@@ -81,7 +68,7 @@ TALLY_KERNEL_ENTRY(TALLY_THREADS, exact_part_nodes, tally_part_nodes_work, TALLY
         if (work.pieces > 1) {
             int64_t *pieces = (int64_t *)(void *)work.piece_nodes;
             put_words(pieces + q * node_words, shared);
-            if (ends_segment(work.arrivals + r, work.pieces, shared)) {
+            if (is_last_block(work.arrivals + r, work.pieces, shared)) {
                 add_pieces(pieces + r * work.pieces * node_words, work.pieces, shared);
                 put_words(to, shared);
             }

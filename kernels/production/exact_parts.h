@@ -15,7 +15,8 @@
 #include "order/nodes.h"
 #include "partition/row_begins.h"
 
-/* What each of them has of it, first; and if that does not decide the result: the size of the largest term, and sums.
+/* What each warp has of the row: a column; and where that does not decide the result, the largest term's size, and
+ * sums.
  */
 typedef struct shared_t {
     column_t columns[TALLY_WARPS];

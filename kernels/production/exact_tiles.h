@@ -14,8 +14,8 @@
 #include "order/nodes.h"
 #include "segments/open_tile.h"
 
-/* The most values of a lane: for these errors are bounded (compensated/nodes.h). */
-enum { lane_values = 448, leaves_together = lane_values * TALLY_WARP / TALLY_DEVICE_LEAF };
+/* The leaves that a warp folds together: of so many values in all, and whole. */
+enum { leaves_together = TALLY_LANE_VALUES * TALLY_WARP / TALLY_DEVICE_LEAF };
 
 /* A segment of the tile: its number, its first value, and how many it has. */
 typedef struct listed_t {
@@ -25,10 +25,11 @@ typedef struct listed_t {
 /* What a warp keeps in shared memory, where it takes no registers: its tile; and the segments that it reduces at a
  * time, one for each lane, the short ones first, with their nodes. */
 typedef struct warp_tile_t {
-    int64_t segment, value;           /* the first of the tile */
-    int32_t own, values;              /* how many */
-    int32_t shorts, count, log_lanes; /* of those listed: the short ones, which have so many lanes each; all */
-    listed_t listed[TALLY_WARP + 1];  /* and one without values */
+    int64_t segment, value;          /* the first of the tile */
+    int32_t own, values;             /* how many */
+    int32_t shorts, count;           /* of those listed: how many are short, and how many there are */
+    int32_t log_lanes;               /* log2 of the lanes of a short one */
+    listed_t listed[TALLY_WARP + 1]; /* and one without values */
     node_t nodes[TALLY_WARP];
 } warp_tile_t;
 typedef struct warp_tiles_t {
@@ -44,8 +45,8 @@ TALLY_FN node_t node_of_values(const tally_segments_work *work, int64_t value, i
 
 /* ---- segments that cross a boundary ---- */
 
-/* Writes nodes for the leaves of such a segment, of which the tile has n values from number `value` on: as the order
- * does not show, that of several leaves to the place of the first. */
+/* Writes the nodes of the leaves of such a segment, of which the tile has n values from number `value` on. As the order
+ * does not show, the place of the first of several leaves gets the node of all, and the others get nothing(). */
 TALLY_LONG void put_leaves_of(const tally_segments_work *work, int64_t value, int32_t n, int64_t place) {
     enum { MOST = leaves_together * TALLY_DEVICE_LEAF };
     const int32_t leaves = (n + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, lane = tally_lane();
@@ -72,8 +73,8 @@ TALLY_FN span_t span_in_memory(const tally_partition *partition, const warp_tile
     }
     return span;
 }
-/* log2 of the lanes that each of some segments gets, which have n values on average and `longest` at most: few, so that
- * more are folded at once, and a lane has enough to pay for its meeting the others. */
+/* log2 of the lanes of each segment, if segments have n values on average and `longest` at most. With few lanes more
+ * segments are folded at once, and each lane has enough values to pay for the joins. */
 TALLY_FN int32_t log_lanes_for(int32_t n, int32_t longest) {
     enum { LANE = 256 / (TALLY_BYTES * TALLY_KERNEL_INPUTS), LEAST = 1, MOST = 5 };
     int32_t log = LEAST;
@@ -115,25 +116,13 @@ TALLY_FN void fold_segments(const tally_segments_work *work, warp_tile_t *tile) 
         if (are_short && from > tile->shorts) from = tile->shorts;
     }
 }
-/* Adds up again the segments of lanes that have one, s or -1: n values from number `value` on. */
-TALLY_LONG void put_segments_again(const tally_segments_work *work, int64_t s, int64_t value, int32_t n) {
-    const steps_t steps = {TALLY_BYTES, TALLY_BYTES, 1};
-    uint32_t left = tally_ballot(s >= 0);
-    TALLY_ROLLED
-    for (int32_t k = 0; k < tally_lane(); k++) left &= left - 1; /* the segments of the first lanes, side by side */
-    const int32_t lane = left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1;
-    const int64_t its = tally_of_lane64(s, lane), skip = tally_of_lane64(value, lane) * TALLY_BYTES;
-    const int32_t count = (int32_t)tally_shuffle((uint32_t)n, lane);
-    const values_t of = {work->x + skip, work->y + skip, left == 0 ? 0 : count};
-    put_group(&work->out, &steps, left == 0 ? -1 : its, of);
-}
 /* Writes the results of listed segments. */
 TALLY_FN void put_segments(const tally_segments_work *work, const warp_tile_t *tile) {
     const int32_t lane = tally_lane();
     const listed_t its = tile->listed[lane];
     int64_t s = lane < tile->count ? tile->segment + its.i : -1;
-    if (s >= 0 && its.n <= lane_values * TALLY_WARP && put_row(&work->out, s, tile->nodes[lane])) s = -1;
-    if (tally_any(s >= 0)) put_segments_again(work, s, its.value, its.n);
+    if (s >= 0 && its.n <= TALLY_LANE_VALUES * TALLY_WARP && put_row(&work->out, s, tile->nodes[lane])) s = -1;
+    if (tally_any(s >= 0)) put_rows_again(&work->out, work->x, work->y, s, its.value * TALLY_BYTES, its.n);
 }
 
 TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, exact_tiles, tally_segments_work, 2 * TALLY_RESIDENT) {

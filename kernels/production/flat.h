@@ -12,11 +12,6 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "partition/partition.h"
-#include "order/leaf.h"
-#include "exact_sums/extent.h"
-#include "exact_sums/terms.h"
-#include "compensated/pair_results.h"
 #include "exact_segments/flat_nodes.h"
 #define TALLY_LANE_LIMBS TALLY_LIMBS
 #define TALLY_LANE_PRODUCT_LIMBS TALLY_PRODUCT_LIMBS
@@ -30,11 +25,13 @@ TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->par
 TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
     return are_of_rows(work) ? work->partition.count * work->partition.groups : work->partition.tiles;
 }
+/* Whether any segment is to be reduced. Others may be writing: all lanes of a warp go on, or none. */
+TALLY_FN int32_t warp_has_work(const tally_segments_work *work) { return !tally_any(!thread_sees_work(work)); }
 TALLY_KERNEL_ENTRY(TALLY_THREADS, flat_clear, tally_segments_work, 1) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    if (tally_any(!block_has_work(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    if (!warp_has_work(&work)) return;
     const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS, all = count_nodes(&work);
     for (int64_t i = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); i < all; i += step)
         if (are_of_rows(&work) || is_node_used(&work, i)) clear_node(node_of(&work, i));
@@ -87,9 +84,6 @@ TALLY_FN int32_t add_parts(const tally_segments_work *work, int64_t t, const til
     return 1;
 }
 
-/* Whether any segment is to be reduced. Others may be writing: all lanes of a warp go on, or none. */
-TALLY_FN int32_t warp_has_work(const tally_segments_work *work) { return !tally_any(!block_has_work(work)); }
-
 /* The segments that lie in tiles: a block takes a tile. */
 typedef struct all_by_length_t {
     by_length_t of[TALLY_FLAT_WARPS];
@@ -138,7 +132,7 @@ TALLY_KERNEL_ENTRY(TALLY_THREADS, flat_finish, tally_segments_work, 1) {
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    if (tally_thread() == 0) shared->has[0] = block_has_work(&work);
+    if (tally_thread() == 0) shared->has[0] = thread_sees_work(&work);
     tally_barrier(); /* others may be writing: all threads of a block go on, or none */
     const int32_t has_work = shared->has[0];
     tally_barrier();

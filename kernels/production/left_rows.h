@@ -10,11 +10,6 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "partition/partition.h"
-#include "order/leaf.h"
-#include "exact_sums/extent.h"
-#include "exact_sums/terms.h"
-#include "compensated/pair_results.h"
 #include "exact_segments/flat_nodes.h"
 #define TALLY_LANE_LIMBS TALLY_LIMBS
 #define TALLY_LANE_PRODUCT_LIMBS TALLY_PRODUCT_LIMBS

@@ -8,7 +8,6 @@
 
 #include TALLY_KERNEL_FILE
 
-#include "device/arrival.h"
 #include "exact_sums/exact_block.h"
 #include "sums/trim.h"
 
@@ -20,14 +19,7 @@ TALLY_FN int32_t gather_blocks(const tally_array_work *work, shared_t *shared) {
         if (words[i] != 0) tally_add64(all + i, words[i]);
     TALLY_IF_KEYS(if (tally_thread() == 0) keys[2 * tally_block()] = shared->low[0],
                   keys[2 * tally_block() + 1] = shared->high[0];)
-    tally_fence();
-    tally_barrier();
-    if (tally_warp() == 0) {
-        int32_t is_last = tally_is_last(work->arrivals, tally_blocks());
-        if (tally_lane() == 0) shared->is_last = is_last;
-    }
-    tally_barrier();
-    if (!shared->is_last) return 0;
+    if (!is_last_block(work->arrivals, tally_blocks(), shared)) return 0;
     for (int32_t i = tally_thread(); i < node_words; i += tally_threads()) {
         words[i] = (int64_t)tally_load_fresh((const uint64_t *)(all + i));
         all[i] = 0;

@@ -13,12 +13,11 @@
 #include "order/put_result.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if TALLY_BYTES == 1 || (TALLY_BYTES == 2 && (TALLY_PASSES == 2 || !TALLY_FLOAT)) || TALLY_KERNEL_INPUTS == 2 || \
-    (TALLY_HAS_SQUARES && TALLY_HAS_RANGE) || (TALLY_BYTES == 8 && !TALLY_HAS_BULK)
-#define TALLY_RESIDENT 1
-#else
-#define TALLY_RESIDENT 2
-#endif
+#define TALLY_RESIDENT                                                                                            \
+    (TALLY_BYTES == 1 || (TALLY_BYTES == 2 && (TALLY_PASSES == 2 || !TALLY_FLOAT)) || TALLY_KERNEL_INPUTS == 2 || \
+             (TALLY_HAS_SQUARES && TALLY_HAS_RANGE) || (TALLY_BYTES == 8 && !TALLY_HAS_BULK)                      \
+         ? 1                                                                                                      \
+         : 2)
 
 /* The values of a row, whose indices begin at 0. */
 TALLY_FN span_t span_of(const tally_rows_work *work, int64_t row) {
@@ -26,7 +25,6 @@ TALLY_FN span_t span_of(const tally_rows_work *work, int64_t row) {
     span.x = tally_source_of(work->x + row * work->length * work->x_stride, work->x_stride, TALLY_BYTES);
     span.y = tally_source_of(work->y + row * work->length * work->y_stride, work->y_stride, TALLY_BYTES);
     span.count = work->length;
-    span.first = 0;
     return span;
 }
 
@@ -35,7 +33,7 @@ TALLY_FN void take_row(const tally_rows_work *work, tally_stage *stage) {
     int64_t row = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
     if (row >= work->outer) return;
     span_t span = span_of(work, row);
-    node_t node = take_run(&span, 0, TALLY_WARP, 1, stage);
+    node_t node = take_run(&span, 0, TALLY_WARP, stage);
     if (tally_lane() == 0) put_result(&work->out, row, node);
 }
 
@@ -45,8 +43,7 @@ TALLY_FN void take_row_tile(const tally_rows_work *work, shared_tile_t *shared) 
     span_t span = span_of(work, row);
     node_t node;
     char *nodes = work->nodes + row * work->row_nodes * (int64_t)sizeof node;
-    if (!take_tile(&span, work->run, tile, work->tiles, 1, nodes, work->arrivals + row * work->row_groups, shared,
-                   &node))
+    if (!take_tile(&span, work->run, tile, work->tiles, nodes, work->arrivals + row * work->row_groups, shared, &node))
         return;
     if (tally_lane() == 0) put_result(&work->out, row, node);
 }

@@ -40,7 +40,7 @@ TALLY_RARE void add_by_limbs(const tally_array_work *work, int64_t at, int64_t n
     const int64_t share = (n + TALLY_WARPS - 1) / TALLY_WARPS, begin = tally_warp() * share, left = n - begin;
     accumulator_t *mine = numbers + tally_warp();
     reduce_by_limbs(tally_source_of(work->x, work->x_stride, TALLY_BYTES),
-                    tally_source_of(work->y, work->y_stride, TALLY_BYTES), at + begin, 1,
+                    tally_source_of(work->y, work->y_stride, TALLY_BYTES), at + begin,
                     left < 0       ? 0
                     : left < share ? left
                                    : share,

@@ -89,14 +89,6 @@ TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin
     }
 }
 
-/* Adds d * 2^offset to the limbs of a number, to which others may add at the same time. Bits of d below the number's
- * lowest bit are zeros. */
-TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
-    if (d == 0) return;
-    d = tally_from_origin(d, &offset);
-    tally_deposit_shared(limbs, d, offset);
-}
-
 /* ---- digits ---- */
 
 /* The evidence of an infinite or NaN term, a bit for each kind; and that of a finite one. */

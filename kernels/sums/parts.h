@@ -69,15 +69,6 @@ TALLY_FN tally_pair tally_four_sum(double a, double b, double c, double d) {
     return tally_three_sum(first.high, first.low, tally_to_odd(tally_two_sum(middle.low, lower.low)));
 }
 
-/* The sum of digits in [-step / 2, step / 2): a, the first that is not 0, and b, c and d after it, in units of step^3,
- * step^2, step and 1. The digits below d count as a quarter of a unit, with the sign of `left`, the first of these that
- * is not 0 (0: there is none). Callers loop over the digits themselves: exact_segments/prefix.h over a few in
- * registers, unrolled; exact_rows/block_sums.h over any number in shared memory. */
-TALLY_FN tally_pair tally_sum_of_digits(double a, double b, double c, double d, double left, const double step) {
-    d += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
-    return tally_four_sum(a * (step * step * step), b * (step * step), c * step, d);
-}
-
 /* Rounds a value, which is already rounded to f64 (to nearest or to odd), to a narrower format. Gives whether the value
  * is not next to a tie of that format. */
 TALLY_FN int32_t tally_round_to(double *value, tally_format format) {

@@ -174,10 +174,7 @@ tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *s
 
 /* ---- rows of values side by side ---- */
 
-enum {
-    LANE_VALUES = 480, /* the most values of a lane: for these errors are bounded (kernels/compensated/nodes.h) */
-    RESIDENT = 24      /* warps that a multiprocessor holds */
-};
+enum { RESIDENT = 24 }; /* warps that a multiprocessor holds */
 static int64_t value_bytes(const tally__call *c) { return (int64_t)tally__geometry_of(c->spec).value_bytes; }
 static int64_t bytes_of_row(const tally__call *c, int64_t length) { return length * value_bytes(c) * c->spec->inputs; }
 
@@ -190,7 +187,7 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
  * be done at the same time. */
 static bool are_long(const tally__call *c, int64_t rows, int64_t length) {
     enum { WARP_BYTES = 16 << 10 /* up to which a warp has a row, however few rows there are */ };
-    return length > LANE_VALUES * TALLY_WARP ||
+    return length > TALLY_LANE_VALUES * TALLY_WARP ||
            (bytes_of_row(c, length) > WARP_BYTES && rows < 3 * RESIDENT * (int64_t)c->gpu->multiprocessors);
 }
 
@@ -231,7 +228,7 @@ static void divide_rows_into_parts(const tally__call *c, tally_parts_work *work)
                   mean =
                       bytes_of_row(c, work->rows * work->length) / (multiprocessors * (RESIDENT / TALLY_WARPS) * TURNS),
                   bytes = mean < LEAST_BYTES ? LEAST_BYTES : tally__least(mean, MOST_BYTES);
-    int64_t most = LANE_VALUES * TALLY_THREADS;
+    int64_t most = TALLY_LANE_VALUES * TALLY_THREADS;
     if (work->rows < FEW_ROWS * multiprocessors) most = tally__least(bytes / bytes_of_row(c, 1), most);
     const int64_t parts = tally__over(work->length, most),
                   even = tally__over(tally__over(work->length, parts), batch) * batch;
@@ -304,7 +301,7 @@ bool tally__may_be_exact_row(const tally__spec *spec) {
            spec->options.scratch == NULL;
 }
 bool tally__is_exact_row(const tally__call *call) {
-    enum { LEAST_BYTES = 512 << 10 /* for each multiprocessor: then two launches pay */ };
+    enum { LEAST_BYTES = 1 << 20 /* for each multiprocessor: then two launches pay */ };
     const tally_segments row = tally_rows(1, call->in.count, 1);
     return tally__may_be_exact_row(call->spec) && tally__are_exact_rows(call, &row) &&
            bytes_of_row(call, row.length) >= LEAST_BYTES * (int64_t)call->gpu->multiprocessors;

@@ -28,8 +28,6 @@ bool tally__reads_in_place(const tally__call *call, const tally_group_work *grou
            (uintptr_t)group->offsets % (uintptr_t)group->offset_bytes == 0;
 }
 
-static bool order_shows(const tally__spec *spec) { return spec->order_shows && !spec->exact; }
-
 /* How many features a thread has in the kernel. */
 static int64_t features_of(const tally__call *c) {
     const int how = c->spec->exact         ? TALLY_FEATURES_EXACT
@@ -55,7 +53,7 @@ static tally_status shape_teams(const tally__call *c, tally_group_work *group, i
     const int64_t wide = tally__over(group->inner, features_of(c)),
                   busy = 64 * TALLY_THREADS * (int64_t)c->gpu->multiprocessors;
     group->log_across = wide < 32 ? tally__log_above(wide) : 5;
-    group->log_leaf = order_shows(c->spec) ? tally__log_above(tally__geometry_of(c->spec).leaf) : FREE_LOG_LEAF;
+    group->log_leaf = c->spec->order_shows ? tally__log_above(tally__geometry_of(c->spec).leaf) : FREE_LOG_LEAF;
     group->each = MOST_EACH;
     while (group->each > 8 && (group->places + group->segments) / group->each * wide < busy) group->each /= 2;
     return count_blocks(c, group, blocks);
@@ -68,7 +66,7 @@ typedef struct memory {
     int64_t slots[MOST_LEVELS];
     int levels;
 } memory;
-enum { HAS_NODES, IS_UNSURE, FLAGS, WORDS };
+enum { HAS_NODES, IS_UNSURE, WORDS };
 
 static memory lay_out(const tally__call *c, const tally_group_work *group) {
     const int64_t node_bytes =
@@ -120,7 +118,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_group_work *grou
                                  &c->scratch));
     const tally__cu_address base = c->scratch.nodes, staging = base + (tally__cu_address)m.results,
                             at_words = base + (tally__cu_address)m.words;
-    work.out = tally__results_of(c, staging, flags != NULL ? flags : (int32_t *)(uintptr_t)at_words + FLAGS);
+    work.out = tally__results_of(c, staging, flags);
     work.group.has_nodes = (int32_t *)(uintptr_t)at_words + HAS_NODES;
     work.group.is_unsure = (int32_t *)(uintptr_t)at_words + IS_UNSURE;
     TALLY_TRY(tally__call_clear(c, at_words, sizeof words));

@@ -75,7 +75,6 @@ static tally_status retain(device_entry *entry, const tally__platform *platform,
     TALLY_TRY(ask(gpu, TALLY_CU_DEVICE_MINOR, "tell its architecture", &minor));
     TALLY_TRY(ask(gpu, TALLY_CU_DEVICE_MULTIPROCESSORS, "tell its multiprocessors", &gpu->multiprocessors));
     TALLY_TRY(ask(gpu, TALLY_CU_DEVICE_SHARED_OPT_IN, "tell its shared memory", &shared));
-    gpu->shared_bytes = shared;
     gpu->sm = 10 * major + minor;
     /* With two buffers a block copies the next tile while it reduces one. */
     gpu->tile_buffers = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_BUFFERS : 1;
@@ -139,8 +138,7 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
         TALLY_TRY(tally__gpu_check(driver, driver->module_function(&loaded->functions[k], entry->module, name),
                                    "find a kernel"));
     }
-    loaded->shared_bytes =
-        unit->form == TALLY_FORM_SEGMENTS ? unit->shared_bytes * (size_t)gpu->tile_buffers : unit->shared_bytes;
+    loaded->shared_bytes = unit->buffer_bytes * (size_t)gpu->tile_buffers;
     if (loaded->shared_bytes > 0)
         TALLY_TRY(tally__gpu_check(
             driver,

@@ -11,7 +11,6 @@ typedef struct tally__gpu {
     const tally__platform *platform;
     const tally__driver *driver;
     int ordinal, sm, multiprocessors;
-    int shared_bytes; /* of a block, at most */
     int tile_buffers; /* of a block of segments, in shared memory (kernels/partition/partition.h) */
     tally__cu_device device;
     tally__cu_context context;

@@ -1,6 +1,7 @@
 /* Groups on a GPU (kernels/production/groups.h). The index becomes offsets of places and, for ids in any order, the
- * vector at each place. Values are copied into that order, and src/cuda/segments.c reduces the copies. All work is on
- * one stream. The host waits only for begins and ends without a plan: it must know how many values to copy. */
+ * vector at each place. src/cuda/features.c reduces the vectors where they lie. If it cannot, or exact results are
+ * uncertain, values are copied into that order, and src/cuda/segments.c reduces the copies. All work is on one stream.
+ * The host waits only for begins and ends without a plan: it must know how many values to copy. */
 #include "cuda/groups.h"
 
 #include "cuda/units.h"

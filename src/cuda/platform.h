@@ -25,7 +25,7 @@ typedef struct tally__unit {
     tally_nan nan;
     bool exact;
     int threads[TALLY_MOST_ENTRIES]; /* threads of a block, for each kernel */
-    size_t shared_bytes;             /* bytes of dynamic shared memory that launches of the first kernel ask for */
+    size_t buffer_bytes;             /* of a tile in shared memory, or 0; a block has gpu->tile_buffers of them */
     const char *user_text;           /* source of the caller's own operator, or NULL; included by the name "user.h" */
     char user_key[33];               /* the key of that operator, or "" */
 } tally__unit;

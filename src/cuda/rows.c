@@ -9,10 +9,7 @@
 #include "cuda/segments.h"
 #include "cuda/shape.h"
 
-enum {
-    FAN = 64,       /* nodes that are combined at a time (kernels/order/tile.h) */
-    FEW_WARPS = 128 /* rows for each multiprocessor, with a warp each: twice as many warps as it holds */
-};
+enum { FEW_WARPS = 128 }; /* rows for each multiprocessor, with a warp each: twice as many warps as it holds */
 
 /* A launch, or several of the same shape if one would need more counters than there are. */
 typedef struct plan {
@@ -25,15 +22,6 @@ typedef struct plan {
     int64_t outer;     /* outer indices of one launch */
     size_t node_bytes; /* bytes of nodes of one launch */
 } plan;
-
-/* Counts the nodes and the counters of a tree over `count` nodes, `fan` of which are combined at a time. */
-static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *groups) {
-    *nodes = *groups = 0;
-    for (; count > 1; count = tally__over(count, fan)) {
-        *nodes += count;
-        *groups += tally__over(count, fan);
-    }
-}
 
 /* Finds how many outer indices, each of `panels` panels, one launch has counters for. */
 static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
@@ -83,7 +71,8 @@ static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
         p->work.run++;
     do {
         p->work.tiles = tally__over(leaves, (int64_t)TALLY_WARPS << p->work.run);
-        count_tree(p->work.tiles, FAN, &p->work.row_nodes, &p->work.row_groups);
+        p->work.row_nodes = p->work.tiles > 1 ? tally_all_pitches(p->work.tiles) : 0;
+        p->work.row_groups = p->work.tiles > 1 ? tally_all_pitches(p->work.tiles / TALLY_FAN + 1) : 0;
     } while (p->work.row_groups > TALLY_ARRIVALS && p->work.run++ < 5);
 }
 
@@ -243,11 +232,10 @@ static int64_t unit_of_chunks(const tally__call *call, const plan *p) {
     return tally__geometry_of(call->spec).rows_go_on ? (int64_t)BATCH << (p->work.log_subs + p->work.log_joined)
                                                      : (int64_t)TALLY_STRIPES << p->work.log_columns;
 }
-/* The most values of a chunk. The error of exact sums is bounded for so many of a thread (kernels/compensated/nodes.h).
- */
+/* The most values of a chunk. */
 static int64_t most_of_chunk(const tally__call *call, const plan *p) {
-    enum { OF_THREAD = 448, OF_LEAF = 1 << 20 };
-    if (call->spec->exact) return (int64_t)OF_THREAD << (p->work.log_subs + p->work.log_joined);
+    enum { OF_LEAF = 1 << 20 };
+    if (call->spec->exact) return (int64_t)TALLY_LANE_VALUES << (p->work.log_subs + p->work.log_joined);
     return tally__geometry_of(call->spec).rows_go_on ? OF_LEAF : TALLY_CHUNK_LEAVES * unit_of_chunks(call, p);
 }
 /* The values of chunks, for choice 0, 1, ...: powers of two of leaves, if the order of these shows; or as many as let
@@ -273,7 +261,7 @@ static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64
     }
     for (;; each = tally__least(2 * each, most)) {
         p->work.tiles = p->work.length > 0 ? tally__over(p->work.length, each) : 1;
-        count_tree(p->work.tiles, TALLY_CHUNK_FAN, &p->work.row_nodes, &p->work.row_groups);
+        tally__count_tree(p->work.tiles, TALLY_CHUNK_FAN, &p->work.row_nodes, &p->work.row_groups);
         if (p->work.row_groups * panels <= TALLY_ARRIVALS || each == most) break;
     }
     p->work.chunk_length = (int32_t)each;

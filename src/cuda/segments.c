@@ -1,12 +1,11 @@
 /* Segments on a GPU. A segmentation becomes offsets, unless tiles read its segment ids, and is shared out to tiles
  * (kernels/production/partition.h). A tile gives the results of its own segments, and the nodes of the leaves of those
- * that cross its boundaries; then these nodes are combined (kernels/production/segments.h). Exact sums have more
+ * that cross its boundaries; then these nodes are combined (kernels/production/spans.h). Exact sums have more
  * stages, below. All of it is on one stream; nothing is asked of the GPU before the results are wanted. */
 #include "cuda/segments.h"
 
 #include "cuda/units.h"
 #include "cuda/exact_rows.h"
-#include "cuda/groups.h"
 #include "cuda/shape.h"
 #include "partition/partition.h"
 #include "plan.h"
@@ -18,14 +17,15 @@ typedef struct job {
     const tally__gpu_plan *plan; /* that it is made ready by, or NULL */
     bool reduces;                /* or makes a plan */
     int64_t results;
+    tally__form first; /* that takes tiles, if one does */
     tally_segments_work work;
     tally_segments_work again; /* exact: for production/flat.h, which has tiles of its own */
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
-/* Exact segments are tried in two doubles for each sum first (production/segments.h, short rows
- * production/short_exact.h); what these do not decide is left to production/flat.h. A build for tests may begin with
- * that. */
+/* Exact segments are tried in two doubles for each sum first (production/segments.h or
+ * exact_tiles.h, short rows short_exact.h); what these do not decide is left to production/flat.h. A build for tests
+ * may begin with that. */
 #ifndef TALLY_FLAT_FIRST
 #define TALLY_FLAT_FIRST 0
 #endif
@@ -44,23 +44,25 @@ static bool are_short(const job *j) {
     if (!j->reduces || !spec->exact || j->segments.kind != TALLY_ROWS || TALLY_FLAT_FIRST || length == 0) return false;
     return has_columns(j) || (length <= TALLY_SHORT_APART && (length >= SUMS_FROM || !is_plain));
 }
-/* Whether the first kernel, and the tiles, are those of production/segments.h. They are not of exact operators that
- * begin with a later stage, nor of rows that a thread has each. A plan has such tiles, too. */
-static bool begins_with_segments(const job *j) {
+/* Whether the first stage takes tiles: not for exact operators that begin with a later stage, nor for rows that a
+ * thread has each. A plan is made for such tiles, too. */
+static bool takes_tiles(const job *j) {
     return !j->reduces || !j->call->spec->exact || (!has_columns(j) && !are_short(j) && !TALLY_FLAT_FIRST);
 }
-/* Whether the first kernel is that of production/exact_tiles.h: segments have many values on average, and these lie
- * side by side. Plain sums do not have it, as they are faster by chunks. Measured: docs/design/012. */
-static bool begins_with_exact_tiles(const job *j) {
+/* The form that does so. Where exact segments have many values on average, and these lie side by side, a warp takes a
+ * tile (production/exact_tiles.h); but plain sums are faster by chunks. Measured: docs/design/012. */
+static tally__form form_of_tiles(const job *j) {
     enum { MANY = 64 };
     const tally__call *c = j->call;
-    return j->reduces && c->spec->exact && tally__has_form(c->spec, TALLY_FORM_TILES) &&
-           j->segments.kind != TALLY_ROWS && begins_with_segments(j) && j->results > 0 &&
-           c->in.count / MANY >= j->results && j->work.partition.segment_ids == NULL &&
-           tally__are_packed(c, (int64_t)tally__geometry_of(c->spec).value_bytes) && tally__are_alike(c);
+    const bool are_many = j->results > 0 && c->in.count / MANY >= j->results;
+    return j->reduces && takes_tiles(j) && tally__has_form(c->spec, TALLY_FORM_TILES) &&
+                   j->segments.kind != TALLY_ROWS && are_many && j->work.partition.segment_ids == NULL &&
+                   tally__are_alike(c) && tally__are_packed(c, (int64_t)tally__geometry_of(c->spec).value_bytes)
+               ? TALLY_FORM_TILES
+               : TALLY_FORM_SEGMENTS;
 }
 /* Whether the first stage marks the segments that it leaves. */
-static bool marks_segments(const job *j) { return begins_with_segments(j) || are_short(j); }
+static bool marks_segments(const job *j) { return takes_tiles(j) || are_short(j); }
 
 /* ---- memory ---- */
 
@@ -70,7 +72,7 @@ static bool marks_segments(const job *j) { return begins_with_segments(j) || are
 static bool tiles_look_at_segment_ids(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
     const int64_t bytes = (int64_t)tally_type_size(j->segments.index_type);
-    return j->segments.kind == TALLY_SEGMENT_IDS && j->reduces && begins_with_segments(j) &&
+    return j->segments.kind == TALLY_SEGMENT_IDS && j->reduces && takes_tiles(j) &&
            j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
            tally__geometry_of(j->call->spec).leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
@@ -137,8 +139,9 @@ static tally_status measure(job *j) {
     partition->inner = has_columns(j) ? j->segments.inner : 1;
     j->again.partition = *partition;
     shape_for_flat(j->call->spec, &j->again.partition);
-    if (!begins_with_segments(j)) shape_for_flat(j->call->spec, partition);
-    if (begins_with_exact_tiles(j)) shape_for_exact_tiles(j, bytes, partition);
+    if (!takes_tiles(j)) shape_for_flat(j->call->spec, partition);
+    j->first = form_of_tiles(j);
+    if (j->first == TALLY_FORM_TILES) shape_for_exact_tiles(j, bytes, partition);
     TALLY_TRY(count_tiles(j, bytes, partition));
     return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.partition) : TALLY_OK;
 }
@@ -165,7 +168,7 @@ static parts lay_out(const job *j) {
     const tally_partition *partition = &j->work.partition;
     const tally__spec *spec = j->call->spec;
     const bool makes_offsets = j->segments.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
-    const int64_t arrivals = begins_with_segments(j) ? tally_all_pitches(partition->cells / TALLY_FAN + 1) : 1;
+    const int64_t arrivals = takes_tiles(j) ? tally_all_pitches(partition->cells / TALLY_FAN + 1) : 1;
     parts all = {0};
     all.flags = tally__take(&all.bytes, sizeof *j->work.out.flags);
     all.arrivals = tally__take(&all.bytes, arrivals * (int64_t)sizeof *j->work.arrivals);
@@ -174,7 +177,7 @@ static parts lay_out(const job *j) {
     all.unsure = tally__take(&all.bytes, has_stages && marks_segments(j) ? bytes_of_marks(partition->count) : 0);
     all.boundaries = tally__take(
         &all.bytes, plan_has_boundaries(j) ? 0 : (partition->tiles + 1) * (int64_t)sizeof *partition->boundaries);
-    all.again = tally__take(&all.bytes, has_stages && begins_with_segments(j)
+    all.again = tally__take(&all.bytes, has_stages && takes_tiles(j)
                                             ? (j->again.partition.tiles + 1) * (int64_t)sizeof *partition->boundaries
                                             : 0);
     all.offsets = tally__take(&all.bytes, makes_offsets ? (partition->count + 1) * partition->offset_bytes : 0);
@@ -183,10 +186,10 @@ static parts lay_out(const job *j) {
                                                              : -1;
     all.sums = tally__take(&all.bytes, (blocks + 1) * (int64_t)sizeof *partition->sums);
     if (!j->reduces) return all;
-    const int64_t leaf_nodes = begins_with_segments(j) ? tally_all_pitches(2 * partition->cells + 2) *
-                                                             (spec->exact ? TALLY_EXPANSION_NODE_BYTES
-                                                                          : (int64_t)tally__geometry_of(spec).node_size)
-                                                       : 0;
+    const int64_t leaf_nodes =
+        takes_tiles(j) ? tally_all_pitches(2 * partition->cells + 2) *
+                             (spec->exact ? TALLY_EXPANSION_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size)
+                       : 0;
     const int64_t tile_nodes = spec->exact ? j->again.partition.tiles * (int64_t)tally__geometry_of(spec).node_size
                                            : 0; /* when the others are done with */
     all.nodes = tally__take(&all.bytes, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
@@ -205,7 +208,7 @@ static void place_again(job *j, tally_boundary *boundaries) {
     partition->tiles = shape.tiles;
     partition->cells = shape.cells;
     partition->boundaries = boundaries;
-    if (begins_with_segments(j)) partition->cleared = 0;
+    if (takes_tiles(j)) partition->cleared = 0;
 }
 
 /* Where kernels read and write, in memory laid out so. */
@@ -239,7 +242,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     if (!j->reduces) return;
     j->staging = memory + at->results;
     j->work.out = tally__results_of(c, j->staging, j->work.out.flags);
-    place_again(j, begins_with_segments(j) ? PLACE(again) : partition->boundaries);
+    place_again(j, takes_tiles(j) ? PLACE(again) : partition->boundaries);
 #undef PLACE
 }
 
@@ -277,7 +280,8 @@ static tally_status find_boundaries(const tally__call *c, const tally_offsets_wo
                               TALLY_START_BEHIND, work);
 }
 
-/* The partition's boundaries; the first kernel clears *flags, but where it is the first to look at the index. */
+/* Finds the boundaries of tiles. The first kernel clears *flags, and that of boundaries the counters. With a plan's
+ * boundaries no kernel runs: both are cleared here. For a plan the offsets are checked, too. */
 static tally_status prepare(const job *j) {
     const tally__call *c = j->call;
     const tally_partition *partition = &j->work.partition;
@@ -329,7 +333,7 @@ static tally_status reduce_short(const job *j) {
     return tally__call_launch(j->call, &kernel, kernel.first, tally__over(j->results, rows), TALLY_START_EARLY,
                               &j->work);
 }
-/* Boundaries for the tiles of these, if anything was marked. */
+/* Finds the boundaries of production/flat.h's tiles. The kernel ends at once if no segment was marked. */
 static tally_status prepare_again(const job *j) {
     const tally_offsets_work work = offsets_work(&j->again);
     return find_boundaries(j->call, &work);
@@ -338,15 +342,14 @@ static tally_status prepare_again(const job *j) {
 static tally_status reduce(const job *j) {
     const tally__call *c = j->call;
     const tally_partition *partition = &j->work.partition;
-    const bool are_exact = begins_with_exact_tiles(j);
     tally__loaded tiles, spans;
     if (are_short(j)) TALLY_TRY(reduce_short(j));
-    if (!begins_with_segments(j)) return reduce_exactly(j);
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, are_exact ? TALLY_FORM_TILES : TALLY_FORM_SEGMENTS, &tiles));
+    if (!takes_tiles(j)) return reduce_exactly(j);
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, j->first, &tiles));
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SPANS, &spans));
     TALLY_TRY(tally__call_launch(c, &tiles, tiles.first,
-                                 are_exact ? tally__over(partition->tiles, TALLY_FLAT_WARPS)
-                                           : tally__resident_blocks(&tiles, partition->tiles),
+                                 j->first == TALLY_FORM_TILES ? tally__over(partition->tiles, TALLY_FLAT_WARPS)
+                                                              : tally__resident_blocks(&tiles, partition->tiles),
                                  plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
     TALLY_TRY(tally__call_launch(c, &spans, spans.first, tally__over(partition->tiles, TALLY_WARPS * TALLY_SPAN_TILES),
                                  TALLY_START_EARLY, &j->work));
@@ -360,9 +363,9 @@ static tally_status prepare_kernels(const job *j) {
     tally__form forms[5];
     int count = 0;
     const bool is_exact = j->call->spec->exact;
-    if (begins_with_segments(j)) forms[count++] = begins_with_exact_tiles(j) ? TALLY_FORM_TILES : TALLY_FORM_SEGMENTS;
+    if (takes_tiles(j)) forms[count++] = j->first;
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
-    if (begins_with_segments(j)) forms[count++] = TALLY_FORM_SPANS;
+    if (takes_tiles(j)) forms[count++] = TALLY_FORM_SPANS;
     if (are_short(j)) forms[count++] = TALLY_FORM_SHORT;
     if (is_exact || !plan_has_boundaries(j)) forms[count++] = TALLY_FORM_PARTITION;
     return tally__call_prepare(j->call, forms, count);

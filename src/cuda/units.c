@@ -136,7 +136,6 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
 bool tally__is_sum_alone(const tally__spec *spec) {
     return !tally__geometry_of(spec).adds_products && !tally__geometry_of(spec).keeps_keys;
 }
-size_t tally__segments_buffer(const tally__spec *spec) { return TALLY_TILE_BUFFER((size_t)spec->inputs); }
 bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_SPANS;
     if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
@@ -159,7 +158,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
         return TALLY_OK;
     }
     if (forms[TYPED][form].text != NULL) return merge_unit(spec, form, unit), TALLY_OK;
-    if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec);
+    if (form == TALLY_FORM_SEGMENTS) unit->buffer_bytes = TALLY_TILE_BUFFER((size_t)spec->inputs);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);

@@ -11,8 +11,8 @@ bool tally__has_form(const tally__spec *spec, tally__form form);
 /* Whether a form is general: its kernels belong to no operator, and their spec is NULL. */
 bool tally__is_general(tally__form form);
 /* Makes the translation unit of a form for a spec; for a general form spec may be NULL. For MERGE_TWO and other merges
- * only type and options of the spec count. User operators have the forms WHOLE and SEGMENTS, which also take rows.
- * TALLY_UNSUPPORTED: the user operator has no text. */
+ * only type and options of the spec count. User operators have the forms WHOLE, SEGMENTS and SPANS; the last two also
+ * take rows. TALLY_UNSUPPORTED: the user operator has no text. */
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit);
 /* The name of a kernel of that unit. */
 void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TALLY_MOST_ENTRY]);
@@ -27,9 +27,7 @@ typedef struct tally__merge_shape {
 } tally__merge_shape;
 tally__merge_shape tally__merge_shape_of(int64_t bytes);
 
-/* The bytes of a tile's buffer in kernels of segments. A block has gpu->tile_buffers of them. */
-size_t tally__segments_buffer(const tally__spec *spec);
-/* Whether an exact operator adds values and nothing else. Then sums in a few doubles are tried first. */
+/* Whether an exact operator has one sum, of values or magnitudes, and nothing else. */
 bool tally__is_sum_alone(const tally__spec *spec);
 
 #endif

@@ -7,7 +7,6 @@
 #include "device/device.h"
 #include "simt/words.h"
 
-#define TALLY_ALIGN_OF(type) _Alignof(type)
 /* A kernel is launched with the address of its struct. */
 #define TALLY_ENTRY_OF(threads, name, type, resident) TALLY_ENTRY_NAMED(name, type)
 #define TALLY_ENTRY_NAMED(name, type)                                 \

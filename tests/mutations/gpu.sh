@@ -105,10 +105,12 @@ mutation narrow-width kernels/chunks/narrow_chunk.h \
 mutation measured-signs kernels/compensated/anchored.h 'has_signs = TALLY_KERNEL_INPUTS == 2' 'has_signs = 0'
 mutation measured-second kernels/compensated/anchored.h \
     'if (TALLY_KERNEL_INPUTS == 2) put_in_sizes(' 'if (0) put_in_sizes('
+file=kernels/exact_rows/row_results.h
+mutation lanes-again $file 'k < tally_lane(); k++) left' 'k < tally_lane() - 1; k++) left'
+mutation rows-again $file 'skip = tally_of_lane64(at, lane)' 'skip = at + 0 * lane'
 file=kernels/production/exact_lanes.h
 mutation lanes-turn $file 'if (is_there && sub == turn) node' 'if (is_there && sub <= turn) node'
-mutation lanes-left $file 'if (tally_any(mine >= 0)) put_rows_again' 'if (0) put_rows_again'
-mutation lanes-again $file 'k < tally_lane(); k++) left' 'k < tally_lane() - 1; k++) left'
+mutation lanes-left $file 'if (tally_any(mine >= 0))' 'if (0)'
 file=kernels/production/exact_parts.h
 mutation parts-again $file 'if (shared->is_left) put_again' 'if (0) put_again'
 mutation parts-power $file 'power_for(tally_warp_max(is_there ? shared->most[lane] : 0))' 'power_for(mine)'
@@ -150,7 +152,7 @@ file=kernels/exact_rows/block_sums.h
 mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
 
 group gpu-whole "${isas%% *}" "test_gpu --quick" test_gpu test_gpu_nodes
-mutation whole-row src/cuda/cuda.c 'row = tally_rows(1, c->in.count, 1)' 'row = tally_rows(1, c->in.count - 1, 1)'
+mutation whole-row src/cuda/whole.c 'row = tally_rows(1, c->in.count, 1)' 'row = tally_rows(1, c->in.count - 1, 1)'
 mutation extremes-no-value kernels/types/extremes.h '(TALLY_NAN == 1 ? 0x7fffffff : 0x7f800000)' '(0x7f800000)'
 mutation specials-absent kernels/exact_sums/specials.h 'if (is_absent) there &= ~(1 << v);' ';'
 file=kernels/exact_sums/exact_block.h
@@ -168,8 +170,7 @@ file=kernels/production/exact_tiles.h
 mutation tiles-leaves $file 'if (lane > 0) node = nothing();' ''
 mutation tiles-shorts $file ': many + tally_lanes_before(longs);' ': tally_lanes_before(longs);'
 mutation tiles-from $file 'if (are_short && from > tile->shorts) from = tile->shorts;' ''
-mutation tiles-again $file 'skip = tally_of_lane64(value, lane) * TALLY_BYTES' 'skip = value * TALLY_BYTES + 0 * lane'
-mutation tiles-unsure $file 'if (tally_any(s >= 0)) put_segments_again' 'if (0) put_segments_again'
+mutation tiles-unsure $file 'if (tally_any(s >= 0))' 'if (0)'
 mutation tiles-end $file 'at > end || end > (uint32_t)tile->values' 'at > end'
 mutation tiles-second $file 'put_leaves_of(&work, o.from.value + o.run_at[1], o.run_n[1], o.to_place);' ''
 file=kernels/segments/tile_ends.h
