@@ -6,7 +6,7 @@ the operators that share a row, and copied from the operator's file where its fi
 
     /* range: the largest value minus the smallest.
      *
-     * Rule: In f32 or f64. Of integers the true difference.
+     * Rule: In f32, or of f64 in f64; of integers the true difference.
      * Empty: floats NaN; integers 0
      * NaN: NaN | left out
      * Node: K of the smallest, K of the largest

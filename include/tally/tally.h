@@ -327,10 +327,11 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
 /* Reduces each segment. out[s] is what tally_reduce gives for segment s alone; arg operators count from its start. The
  * segments are checked before or while they are used, and nothing outside of the array is read.
  *
- * GPU: as tally_reduce. Method: docs/design/006-gpu-segments.md, for rows docs/design/007-gpu-rows.md. The index may be
- * host, pinned, managed or GPU memory; an index in host memory is copied, and the call then waits for the GPU.
- * Otherwise, with out in GPU memory, the call is asynchronous: invalid segments, TALLY_EMPTY and TALLY_OVERFLOW are
- * reported only with options.checked. If the segments are invalid, out holds nothing of use.
+ * GPU: as tally_reduce. Method: docs/design/006-gpu-segments.md, for exact sums 012-gpu-exact-segments.md, for rows
+ * 007-gpu-rows.md. The index may be host, pinned, managed or GPU memory; an index in host memory is copied, and the
+ * call then waits for the GPU. Otherwise, with out in GPU memory, the call is asynchronous: invalid segments,
+ * TALLY_EMPTY and TALLY_OVERFLOW are reported only with options.checked. If the segments are invalid, out holds nothing
+ * of use.
  * Scratch memory on a GPU: 1 to 5 % of the array. Lengths need one offset more for each segment, and so do segment ids
  * of segments with more than 6 values on average. Results that are converted need memory for the natural ones. Rows
  * need less; with operators of the caller's own they need 4 or 8 bytes for each row.
@@ -526,8 +527,8 @@ TALLY_CHECKED tally_status tally_scratch_bytes(const tally_context *context, tal
  * GPU. Others as tally_reduce on a GPU and tally_emit. */
 TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);
 
-/* The same for the kernels that tally_reduce_segments uses for such segments: two or three, and for TALLY_ROWS all
- * among which the shape chooses. Kernels are compiled side by side, on as many threads as options.threads allows. */
+/* The same for all kernels that tally_reduce_segments may use for segments: four to nine units, and for TALLY_ROWS
+ * those of rows, too. Kernels are compiled side by side, on as many threads as options.threads allows. */
 TALLY_CHECKED tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type,
                                                tally_segmentation kind);
 

@@ -475,7 +475,11 @@ class Oracle:
     reduce(problem, values): the bytes of the result, and whether no value was present.
     fields(problem): the types of a node's fields behind the count of values ("u8", "i64", "f32" ...).
     finish(problem, n, *fields): the bytes of a node's result. state_file.py has both for the operators that leave them
-    out here.
+    out here. A new operator names all three: of a node of two keys, for example,
+
+        "range": Oracle(reduce_range, lambda problem: [key_type(problem.type)] * 2, finish_range)
+
+    where finish_range(problem, n, low, high) makes numbers of the keys by value_of_key.
     """
 
     reduce: Callable

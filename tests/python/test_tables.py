@@ -9,13 +9,13 @@ import tables
 import tally
 
 ROW = (
-    "X(RANGE, range, range, 1, TALLY_ON_ALL, TALLY_GIVES_SAME, TALLY_ORDER_FREE, TALLY_EMPTY_IS_REFUSED, "
+    "X(RANGE, range, range, 1, TALLY_ON_ALL, TALLY_GIVES_MAGNITUDE, TALLY_ORDER_FREE, TALLY_EMPTY_IS_REFUSED, "
     'TALLY_NANS_PLAIN, "largest, minus smallest")'
 )
 LAST = '"the sum of products of two arrays")'
 GOOD = {
     "as others": ROW,
-    "over two lines": ROW.replace("TALLY_GIVES_SAME,", "TALLY_GIVES_SAME, \\\n    "),
+    "over two lines": ROW.replace("TALLY_GIVES_MAGNITUDE,", "TALLY_GIVES_MAGNITUDE, \\\n    "),
     "a digit in a name": ROW.replace("range", "range2"),
     "three classes": ROW.replace("TALLY_ON_ALL", "TALLY_CLASS_INT | TALLY_CLASS_UINT | TALLY_CLASS_FLOAT"),
     "in brackets": ROW.replace("TALLY_ON_ALL", "(TALLY_CLASS_INT | TALLY_CLASS_FLOAT)"),
