@@ -20,7 +20,12 @@ typedef int64_t entry_at(int64_t i);
 static void fill_chunk(uint64_t *to, size_t width, int64_t first, int64_t count, entry_at *entry) {
     for (int64_t i = 0; i < count; i++) {
         const int64_t value = entry(first + i);
-        memcpy((char *)to + (size_t)i * width, &value, width); /* its low bytes */
+        if (width == 8)
+            to[i] = (uint64_t)value;
+        else if (width == 1)
+            ((uint8_t *)to)[i] = (uint8_t)value;
+        else
+            memcpy((char *)to + (size_t)i * width, &value, width); /* its low bytes */
     }
 }
 static tally__cu_address make_on_device(size_t width, int64_t count, entry_at *entry) {
