@@ -13,13 +13,14 @@ enum {
     most_chunks = (values_capacity + 16 - 1) / chunk_bytes + 1
 };
 enum { log_folded = 5 }; /* log2 of the values that a chunk has, or a little more */
-typedef char chunk_is_counted[(int32_t)chunk_values <= 1 << log_folded ? 1 : -1];
-typedef char chunk_has_room[(int32_t)chunk_bytes <= (int32_t)TALLY_CHUNK_BYTES ? 1 : -1];
+TALLY_ASSERT((int32_t)chunk_values <= 1 << log_folded, "log_folded is too small");
+TALLY_ASSERT((int32_t)chunk_bytes <= (int32_t)TALLY_CHUNK_BYTES, "a chunk is larger than TALLY_CHUNK_BYTES");
 
 /* The chunk of a place, by a multiplication in place of a division: 37450 * 28 = 2^20 + 24, so it is right below
  * 2^20 / 24. */
 TALLY_FN int32_t chunk_of(int32_t place) { return (int32_t)((uint32_t)place * (37450 * 28 / chunk_values) >> 20); }
-typedef char chunk_is[28 % chunk_values == 0 && values_capacity / TALLY_BYTES + 16 < 43690 ? 1 : -1];
+TALLY_ASSERT(28 % chunk_values == 0 && values_capacity / TALLY_BYTES + 16 < 43690,
+             "the multiplication in chunk_of is wrong for these places");
 
 TALLY_FN void set_head(uint32_t *heads, int32_t place) {
     const int32_t chunk = chunk_of(place), bit = place - chunk * chunk_values;

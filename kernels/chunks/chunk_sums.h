@@ -60,7 +60,7 @@ typedef struct chunk_sums_t {
     uint32_t heads; /* head flags: a bit for each place but the first */
 #endif
 } chunk_sums_t;
-typedef char sums_fit[sizeof(chunk_sums_t) <= chunk_bytes ? 1 : -1];
+TALLY_ASSERT(sizeof(chunk_sums_t) <= chunk_bytes, "sums of a chunk take more room than its values");
 
 /* What is beside the values. */
 typedef struct in_chunks_t {

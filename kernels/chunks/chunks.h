@@ -47,17 +47,17 @@ TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, u
     int32_t flags = 0;
     for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + tally_lane() * iterations.apart, is_there = i < own;
-        const span_t span = span_of(tile, i, is_there);
-        const uint32_t some = tally_ballot(span.n > 2);
-        flags |= span.flags;
-        if (span.n > 2) {
-            set_head(heads, before + span.at + span.n);
-            if (i == 0 || (uint32_t)span.at - end_of(tile, i - 1) <= 2)
-                set_head(heads, before + span.at);                 /* the segment before did not */
+        const slice_t slice = slice_of(tile, i, is_there);
+        const uint32_t some = tally_ballot(slice.n > 2);
+        flags |= slice.flags;
+        if (slice.n > 2) {
+            set_head(heads, before + slice.at + slice.n);
+            if (i == 0 || (uint32_t)slice.at - end_of(tile, i - 1) <= 2)
+                set_head(heads, before + slice.at);                /* the segment before did not */
             list[*count + tally_lanes_before(some)] = (uint16_t)i; /* put_in_list takes more registers */
         } else if (is_there && is_plain(work->out.digits))
-            flags |= put_plain_few(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
-                                   span.n, work->out.final.mean);
+            flags |= put_plain_few(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)),
+                                   tile->x + slice.at, slice.n, work->out.final.mean);
         else
             *is_none |= is_there; /* put_result would be too much code here */
         *count += __builtin_popcount(some);
@@ -196,7 +196,7 @@ TALLY_FN tally_compensated sum_by_lanes(const tally_segments_work *work, const o
 /* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: up to four at once, and as
  * many lanes for each as there are. */
 TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, const chunks_t *chunks, uint32_t many,
-                          span_t span, node_t *node) {
+                          slice_t slice, node_t *node) {
     TALLY_ROLLED
     while (many != 0) {
         const int32_t count = __builtin_popcount(many),
@@ -210,7 +210,7 @@ TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, c
         TALLY_UNROLL
         for (int32_t k = 0; k < 3; k++) left = k < group ? left & (left - 1) : left;
         const int32_t from = left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1;
-        const span_t its = span_of_lane(span, from);
+        const slice_t its = slice_of_lane(slice, from);
         const tally_compensated sum = sum_by_lanes(work, o, chunks, its.at, left == 0 ? 0 : its.n, lanes);
         const int32_t there = (rank << log_lanes) & (TALLY_WARP - 1);
         const int64_t above = tally_of_lane64(tally_bits_f64(sum.sum), there),
@@ -231,10 +231,10 @@ TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, 
     TALLY_ROLLED
     for (int32_t k = tally_lane(); k - tally_lane() < count; k += TALLY_WARP) {
         const int32_t is_there = k < count, i = is_there ? list[k] : 0;
-        const span_t span = span_of(tile, i, is_there);
-        node_t mine = node_of_chunks(chunks, span.n);
-        if (span.n > 2 && span.n <= alone) mine.sum = sum_alone(work, o, chunks, span.at, span.n);
-        sum_several(work, o, chunks, tally_ballot(span.n > alone), span, &mine);
+        const slice_t slice = slice_of(tile, i, is_there);
+        node_t mine = node_of_chunks(chunks, slice.n);
+        if (slice.n > 2 && slice.n <= alone) mine.sum = sum_alone(work, o, chunks, slice.at, slice.n);
+        sum_several(work, o, chunks, tally_ballot(slice.n > alone), slice, &mine);
         if (!is_there) continue;
         flags |= put_result(work, o, i, mine);
     }

@@ -40,8 +40,8 @@ TALLY_FN void mark_heads(const tile_t *tile, const partials_t *partials) {
 typedef struct placed_t {
     int32_t first, last, from, to;
 } placed_t;
-TALLY_FN placed_t placed_in_chunks(int32_t before, span_t span) {
-    const int32_t begin = before + span.at, end = begin + span.n;
+TALLY_FN placed_t placed_in_chunks(int32_t before, slice_t slice) {
+    const int32_t begin = before + slice.at, end = begin + slice.n;
     placed_t placed;
     placed.first = chunk_of(begin);
     placed.last = chunk_of(end - 1);
@@ -65,26 +65,26 @@ TALLY_FN node_t node_alone(const partials_t *partials, const placed_t *placed, i
 }
 #if TALLY_MEASURES_CHUNKS
 /* The node of values, or none, by `lanes` lanes side by side. Each of them gets it. All lanes of the warp take part. */
-TALLY_FN node_t node_by_lanes(const partials_t *partials, span_t span, int32_t lanes) {
-    const placed_t placed = placed_in_chunks(partials->before, span);
+TALLY_FN node_t node_by_lanes(const partials_t *partials, slice_t slice, int32_t lanes) {
+    const placed_t placed = placed_in_chunks(partials->before, slice);
     column_t all = identity();
     TALLY_ROLLED
-    for (int32_t chunk = placed.first + (tally_lane() & (lanes - 1)); span.n > 0 && chunk <= placed.last;
+    for (int32_t chunk = placed.first + (tally_lane() & (lanes - 1)); slice.n > 0 && chunk <= placed.last;
          chunk += lanes)
         all = combine(all, partial_within(partials, chunk, chunk == placed.first ? placed.from : 0,
                                           chunk == placed.last ? placed.to : chunk_values));
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) all = combine(all, other(all, mask));
-    return to_node(all, span.n);
+    return to_node(all, slice.n);
 }
 /* Of the segments of `many` lanes, several at once. */
-TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, span_t span, node_t *node) {
+TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, slice_t slice, node_t *node) {
     TALLY_ROLLED
     while (many != 0) {
         const uint32_t all = many;
         int32_t log_lanes;
-        const int32_t found = share_lanes(&many, span.n, &log_lanes), from = found < 0 ? 0 : found;
-        span_t its = span_of_lane(span, from);
+        const int32_t found = share_lanes(&many, slice.n, &log_lanes), from = found < 0 ? 0 : found;
+        slice_t its = slice_of_lane(slice, from);
         if (found < 0) its.n = 0;
         const node_t theirs = node_by_lanes(partials, its, 1 << log_lanes);
         const uint32_t taken = all & ~many;
@@ -102,8 +102,8 @@ TALLY_FN void put_crossing(const tally_segments_work *work, const opening_t *o, 
          first += TALLY_CONSUMER_WARPS * GROUPS) {
         const int32_t k = first + tally_lane() / LANES, run = k >= before, leaf = run ? k - before : k;
         const int32_t skip = leaf * TALLY_DEVICE_LEAF, left = k < all ? o->run_n[run] - skip : 0;
-        const span_t span = {o->run_at[run] + skip, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, 0};
-        const node_t node = node_by_lanes(partials, span, LANES);
+        const slice_t slice = {o->run_at[run] + skip, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, 0};
+        const node_t node = node_by_lanes(partials, slice, LANES);
         if (k < all && tally_lane() % LANES == 0)
             *node_at(work->nodes, (run ? o->to_place : o->from.place + o->from.leaf) + leaf) = node;
     }
@@ -121,11 +121,11 @@ TALLY_FN node_t node_of_warp(const partials_t *partials, const placed_t *placed)
     return pair_lanes(all, TALLY_WARP);
 }
 /* Of the segments of `many` lanes, one after another, each by the whole warp. */
-TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, span_t span, node_t *node) {
+TALLY_FN void nodes_of_many(const partials_t *partials, uint32_t many, slice_t slice, node_t *node) {
     TALLY_ROLLED
     for (; many != 0; many &= many - 1) {
         const int32_t lane = __builtin_ffs((int32_t)many) - 1;
-        const placed_t placed = placed_in_chunks(partials->before, span_of_lane(span, lane));
+        const placed_t placed = placed_in_chunks(partials->before, slice_of_lane(slice, lane));
         const node_t found = node_of_lane(node_of_warp(partials, &placed), 0);
         if (tally_lane() == lane) *node = found;
     }
@@ -141,13 +141,13 @@ TALLY_FN int32_t close_partials(const tally_segments_work *work, const tile_t *t
     TALLY_ROLLED
     for (int32_t first = tally_warp() * (spreads ? 1 : TALLY_WARP); first < tile->own; first += TALLY_CONSUMERS) {
         const int32_t i = first + tally_lane() * (spreads ? TALLY_CONSUMER_WARPS : 1), is_there = i < tile->own;
-        const span_t span = span_of(tile, i, is_there);
-        const placed_t placed = placed_in_chunks(partials->before, span);
-        const uint32_t many = tally_ballot(span.n > alone);
+        const slice_t slice = slice_of(tile, i, is_there);
+        const placed_t placed = placed_in_chunks(partials->before, slice);
+        const uint32_t many = tally_ballot(slice.n > alone);
         node_t mine = nothing();
-        flags |= span.flags;
-        if (span.n > 0 && span.n <= alone) mine = node_alone(partials, &placed, span.n);
-        if (many != 0) nodes_of_many(partials, many, span, &mine);
+        flags |= slice.flags;
+        if (slice.n > 0 && slice.n <= alone) mine = node_alone(partials, &placed, slice.n);
+        if (many != 0) nodes_of_many(partials, many, slice, &mine);
         if (is_there) flags |= put_result(work, tile->opening, i, mine);
     }
     return flags;

@@ -41,7 +41,7 @@
         TALLY_IF_KEYS((a).high = (b).high > (a).high ? (b).high : (a).high;)     \
     } while (0)
 #include "accumulators/plain.h"
-typedef char node_fits[sizeof(node_t) <= TALLY_EXPANSION_NODE_BYTES ? 1 : -1];
+TALLY_ASSERT(sizeof(node_t) <= TALLY_EXPANSION_NODE_BYTES, "a node is larger than TALLY_EXPANSION_NODE_BYTES");
 
 /* x * y as terms; a product of f64 that loses digits below the smallest numbers is noticed. */
 TALLY_FN TALLY_EXPAND product_of(double x, double y) {

@@ -67,7 +67,7 @@ TALLY_FN void join_sums_of_terms(tally_compensated *a, const tally_compensated *
         tally_compensated_join(a, b, is_told);
 }
 #include "accumulators/plain.h"
-typedef char node_fits[sizeof(node_t) <= TALLY_EXPANSION_NODE_BYTES ? 1 : -1];
+TALLY_ASSERT(sizeof(node_t) <= TALLY_EXPANSION_NODE_BYTES, "a node is larger than TALLY_EXPANSION_NODE_BYTES");
 
 TALLY_FN int32_t marks_of(double term) {
     const uint32_t size = tally_high_word(term), infinity = 0x7ff00000;

@@ -41,7 +41,7 @@ TALLY_FN void fold_quads(folded_t *to, const batch_t *batch, int32_t there, cons
 }
 #if TALLY_MEASURES
 enum { log_batch = 4 /* log2 of its values */ };
-typedef char batch_is_counted[batch_quads * TALLY_PART == 1 << log_batch ? 1 : -1];
+TALLY_ASSERT(batch_quads *TALLY_PART == 1 << log_batch, "log_batch is no logarithm of a batch");
 /* The same as a chunk is folded (chunks/measured_chunk.h): beside an anchor, if there is one. */
 TALLY_FN void fold_batch(folded_t *to, const batch_t *batch, int32_t there, const int32_t look) {
     to->measured = nothing_measured();

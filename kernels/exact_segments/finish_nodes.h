@@ -49,7 +49,7 @@ TALLY_FN void gather_groups(const tally_segments_work *work, int64_t first, int6
 enum { finished_most = TALLY_FINISHED_OF((sizeof(accumulator_t) + 15) / 16 * 16) };
 typedef char
     narrow_has_limbs[!TALLY_HAS_SUM || !TALLY_HAS_PRODUCTS || TALLY_PRODUCT_LIMBS > 2 * (TALLY_LIMBS - 2) ? 1 : -1];
-typedef char a_thread_has_one[finished_most >= 1 && finished_most <= TALLY_THREADS ? 1 : -1];
+TALLY_ASSERT(finished_most >= 1 && finished_most <= TALLY_THREADS, "a block has no thread for each number");
 typedef struct finished_t {
     struct {
         accumulator_t node;

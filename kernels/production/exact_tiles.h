@@ -61,17 +61,18 @@ TALLY_LONG void put_leaves_of(const tally_segments_work *work, int64_t value, in
 
 /* ---- segments within the tile ---- */
 
-/* Segment i of the tile, as span_of has it of a tile in shared memory. */
-TALLY_FN span_t span_in_memory(const tally_partition *partition, const warp_tile_t *tile, int32_t i, int32_t is_there) {
+/* Segment i of the tile, as slice_of has it of a tile in shared memory. */
+TALLY_FN slice_t slice_in_memory(const tally_partition *partition, const warp_tile_t *tile, int32_t i,
+                                 int32_t is_there) {
     const int64_t s = tile->segment + (is_there ? i : 0);
     const uint32_t at = (uint32_t)tally_place_of(tally_apart(tally_offset(partition, s), tile->value)),
                    end = (uint32_t)tally_place_of(tally_apart(tally_offset(partition, s + is_there), tile->value));
-    span_t span = {(int32_t)at, (int32_t)(end - at), 0};
+    slice_t slice = {(int32_t)at, (int32_t)(end - at), 0};
     if (!is_there || at > end || end > (uint32_t)tile->values) {
-        span.at = span.n = 0;
-        span.flags = is_there ? TALLY_FLAG_BAD_SEGMENTS : 0;
+        slice.at = slice.n = 0;
+        slice.flags = is_there ? TALLY_FLAG_BAD_SEGMENTS : 0;
     }
-    return span;
+    return slice;
 }
 /* log2 of the lanes of each segment, if segments have n values on average and `longest` at most. With few lanes more
  * segments are folded at once, and each lane has enough values to pay for the joins. */
@@ -85,14 +86,14 @@ TALLY_FN int32_t log_lanes_for(int32_t n, int32_t longest) {
 TALLY_FN int32_t list_segments(const tally_partition *partition, warp_tile_t *tile, int32_t first) {
     enum { LONG = 4096 / (TALLY_BYTES * TALLY_KERNEL_INPUTS) }; /* values that pay for a warp */
     const int32_t lane = tally_lane(), left = tile->own - first, count = left < TALLY_WARP ? left : TALLY_WARP;
-    const span_t span = span_in_memory(partition, tile, first + lane, lane < count);
-    const int32_t is_short = span.n <= LONG;
+    const slice_t slice = slice_in_memory(partition, tile, first + lane, lane < count);
+    const int32_t is_short = slice.n <= LONG;
     const uint32_t shorts = tally_ballot(lane < count && is_short), longs = tally_ballot(!is_short);
     const int32_t many = __builtin_popcount(shorts),
                   place = is_short ? tally_lanes_before(shorts) : many + tally_lanes_before(longs);
-    const listed_t mine = {tile->value + span.at, first + lane, span.n}, none = {tile->value, 0, 0};
+    const listed_t mine = {tile->value + slice.at, first + lane, slice.n}, none = {tile->value, 0, 0};
     tile->listed[lane < count ? place : lane] = lane < count ? mine : none;
-    const uint32_t n = is_short ? (uint32_t)span.n : 0;
+    const uint32_t n = is_short ? (uint32_t)slice.n : 0;
     const int32_t longest = (int32_t)tally_warp_max(n),
                   sum = (int32_t)tally_shuffle(tally_sum_until(n), TALLY_WARP - 1);
     if (lane == 0) {
@@ -101,7 +102,7 @@ TALLY_FN int32_t list_segments(const tally_partition *partition, warp_tile_t *ti
         tile->count = count;
         tile->log_lanes = log_lanes_for(many > 0 ? sum / many : 0, longest);
     }
-    return span.flags;
+    return slice.flags;
 }
 /* Makes the nodes of listed segments. */
 TALLY_FN void fold_segments(const tally_segments_work *work, warp_tile_t *tile) {

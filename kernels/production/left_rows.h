@@ -19,7 +19,7 @@
 
 /* The most values that digits hold. */
 enum { values_of_digits = 4 * TALLY_FLAT_TILE_MOST / TALLY_BYTES };
-typedef char digits_hold_values[values_of_digits <= digit_columns << 14 ? 1 : -1];
+TALLY_ASSERT(values_of_digits <= digit_columns << 14, "digits overflow");
 /* How many of few rows are left. */
 TALLY_FN int64_t count_left(const tally_left_work *work) {
     int64_t count = 0;

@@ -20,30 +20,31 @@
          : 2)
 
 /* The values of a row, whose indices begin at 0. */
-TALLY_FN span_t span_of(const tally_rows_work *work, int64_t row) {
-    span_t span;
-    span.x = tally_source_of(work->x + row * work->length * work->x_stride, work->x_stride, TALLY_BYTES);
-    span.y = tally_source_of(work->y + row * work->length * work->y_stride, work->y_stride, TALLY_BYTES);
-    span.count = work->length;
-    return span;
+TALLY_FN row_values_t values_of_row(const tally_rows_work *work, int64_t row) {
+    row_values_t values;
+    values.x = tally_source_of(work->x + row * work->length * work->x_stride, work->x_stride, TALLY_BYTES);
+    values.y = tally_source_of(work->y + row * work->length * work->y_stride, work->y_stride, TALLY_BYTES);
+    values.count = work->length;
+    return values;
 }
 
 /* A warp has a row of at most 32 leaves. */
 TALLY_FN void take_row(const tally_rows_work *work, tally_stage *stage) {
     int64_t row = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
     if (row >= work->outer) return;
-    span_t span = span_of(work, row);
-    node_t node = take_run(&span, 0, TALLY_WARP, stage);
+    row_values_t values = values_of_row(work, row);
+    node_t node = take_run(&values, 0, TALLY_WARP, stage);
     if (tally_lane() == 0) put_result(&work->out, row, node);
 }
 
 /* Several blocks have a row. Each row has nodes and counters of its own for its tree. */
 TALLY_FN void take_row_tile(const tally_rows_work *work, shared_tile_t *shared) {
     const int64_t row = tally_block() / work->tiles, tile = tally_block() % work->tiles;
-    span_t span = span_of(work, row);
+    row_values_t values = values_of_row(work, row);
     node_t node;
     char *nodes = work->nodes + row * work->row_nodes * (int64_t)sizeof node;
-    if (!take_tile(&span, work->run, tile, work->tiles, nodes, work->arrivals + row * work->row_groups, shared, &node))
+    if (!take_tile(&values, work->run, tile, work->tiles, nodes, work->arrivals + row * work->row_groups, shared,
+                   &node))
         return;
     if (tally_lane() == 0) put_result(&work->out, row, node);
 }

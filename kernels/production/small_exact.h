@@ -57,7 +57,7 @@ TALLY_FN void add_parts(int64_t *words, int32_t origin, const double *parts, int
 }
 
 enum { part_count = TALLY_IS_F64 ? 3 : 2 };
-typedef char boxes_fit[TALLY_SMALL_BLOCKS * 8 * node_words <= TALLY_KEYS_AT - TALLY_BOXES_AT ? 1 : -1];
+TALLY_ASSERT(TALLY_SMALL_BLOCKS * 8 * node_words <= TALLY_KEYS_AT - TALLY_BOXES_AT, "boxes reach into keys");
 
 typedef struct shared_t {
     node_t nodes[TALLY_WARPS];

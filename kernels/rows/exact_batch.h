@@ -10,7 +10,7 @@
 #include "shared/parts.h"
 
 enum { log_vectors = 4 /* log2 of the vectors of a batch, at most */ };
-typedef char vectors_are_counted[batch_vectors <= 1 << log_vectors ? 1 : -1];
+TALLY_ASSERT(batch_vectors <= 1 << log_vectors, "log_vectors is too small");
 
 /* Folds value v of all vectors in one way; look: a constant. */
 TALLY_FN void fold_result(folded_t *to, const batch_t *batch, int32_t v, const int32_t look) {

@@ -24,10 +24,10 @@ TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *ti
                                int32_t count) {
     const int32_t mine = tally_lane() / quarter, is_there = mine < count, is_first = tally_lane() % quarter == 0,
                   i = is_there ? listed[mine] : 0;
-    const span_t span = span_of(tile, i, is_there);
-    if (count == 1 || tally_any(span.n > TALLY_DEVICE_LEAF))
-        return take_each(work, tile, i, span, tally_ballot(is_there && is_first));
-    const node_t node = quarter_node(tile->x + span.at, span.n);
+    const slice_t slice = slice_of(tile, i, is_there);
+    if (count == 1 || tally_any(slice.n > TALLY_DEVICE_LEAF))
+        return take_each(work, tile, i, slice, tally_ballot(is_there && is_first));
+    const node_t node = quarter_node(tile->x + slice.at, slice.n);
     return is_there && is_first ? put_result(work, tile->opening, i, node) : 0;
 }
 #else
@@ -43,12 +43,12 @@ TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *ti
 TALLY_FN int32_t take_iteration(const tally_segments_work *work, const tile_t *tile, int32_t i, int32_t lane,
                                 lists_t *lists) {
     const int32_t is_there = i < tile->own;
-    const span_t span = span_of(tile, i, is_there);
-    int32_t flags = span.flags;
-    if (is_there && span.n <= alone_most) flags |= take_alone(work, tile, i, span);
-    if (!tally_any(span.n > alone_most)) return flags;
-    const int32_t waits = span.n > alone_most && span.n <= TALLY_DEVICE_SMALL;
-    const int32_t is_long = span.n > TALLY_DEVICE_SMALL && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
+    const slice_t slice = slice_of(tile, i, is_there);
+    int32_t flags = slice.flags;
+    if (is_there && slice.n <= alone_most) flags |= take_alone(work, tile, i, slice);
+    if (!tally_any(slice.n > alone_most)) return flags;
+    const int32_t waits = slice.n > alone_most && slice.n <= TALLY_DEVICE_SMALL;
+    const int32_t is_long = slice.n > TALLY_DEVICE_SMALL && !(slice.n > TALLY_DEVICE_LEAF && are_few(tile));
     put_in_list(lists->list, &lists->listed, waits, i, lane);
     const uint32_t many = tally_ballot(is_long);
     if (many == 0) return flags;
@@ -56,7 +56,7 @@ TALLY_FN int32_t take_iteration(const tally_segments_work *work, const tile_t *t
         put_in_list(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= most_longs, i, lane);
         if (lists->many + TALLY_WARP > most_longs) flags |= TALLY_FLAG_BAD_SEGMENTS;
     } else
-        flags |= take_long(work, tile, i, span, many);
+        flags |= take_long(work, tile, i, slice, many);
     return flags;
 }
 /* Reduces all segments within the tile, in iterations of TALLY_WARP segments for each warp. Listed ones are reduced as

@@ -79,9 +79,9 @@ TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile,
     const int32_t own = tally_lane() - boundary_runs;
     runs_t mine = runs_of_boundaries(tile->opening);
     if (are_few(tile)) {
-        const span_t span = span_of(tile, own, own >= 0 && own < tile->own);
+        const slice_t slice = slice_of(tile, own, own >= 0 && own < tile->own);
         /* Invalid segments might overlap, and then have more leaves than there is room for. */
-        if (!tally_any(span.flags) && span.n > TALLY_DEVICE_LEAF) mine.at = span.at, mine.n = span.n;
+        if (!tally_any(slice.flags) && slice.n > TALLY_DEVICE_LEAF) mine.at = slice.at, mine.n = slice.n;
     }
     if (!tally_any(mine.n > 0)) return tile->own == 0;
     const uint32_t some = tally_ballot(own >= 0 && mine.n > 0);
@@ -119,30 +119,31 @@ TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, i
         node = thread_node(tile->x + at, tile->y + at, (int32_t)n, few_most);
     else
         return 0;
-    const span_t span = {(int32_t)at, (int32_t)n, 0};
-    *flags |= put_own(work, tile, i, span, 1, lane < count, node);
+    const slice_t slice = {(int32_t)at, (int32_t)n, 0};
+    *flags |= put_own(work, tile, i, slice, 1, lane < count, node);
     return 1;
 }
 
 /* Segments of at most alone_most values are reduced by one thread, value after value. */
 enum { alone_most = TALLY_IS_SORTED ? 8 : 4 };
-TALLY_FN int32_t take_alone(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span) {
+TALLY_FN int32_t take_alone(const tally_segments_work *work, const tile_t *tile, int32_t i, slice_t slice) {
     node_t node = nothing();
-    if (span.n > 0) node = thread_node(tile->x + span.at, tile->y + span.at, span.n, alone_most);
-    return put_own(work, tile, i, span, 1, 1, node);
+    if (slice.n > 0) node = thread_node(tile->x + slice.at, tile->y + slice.at, slice.n, alone_most);
+    return put_own(work, tile, i, slice, 1, 1, node);
 }
 
 /* ---- segments of more than 64 values ---- */
 
 /* Reduces the segments of the lanes in `many`, which have more than 64 values, one after the other by the whole warp.
  * Their results are made together, if nodes fit registers. */
-TALLY_FN int32_t take_each(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
+TALLY_FN int32_t take_each(const tally_segments_work *work, const tile_t *tile, int32_t i, slice_t slice,
+                           uint32_t many) {
     const int32_t later = sizeof(node_t) <= 24, is_mine = many >> tally_lane() & 1;
     node_t mine = nothing();
     int32_t flags = 0;
     for (; many != 0; many &= many - 1) {
         const int32_t from = __builtin_ffs((int32_t)many) - 1;
-        const span_t its = span_of_lane(span, from);
+        const slice_t its = slice_of_lane(slice, from);
         const node_t node = shared_run(tile->x + its.at, tile->y + its.at, its.n);
         if (tally_lane() == from) mine = node;
         if (!later && tally_lane() == from) flags |= put_result(work, tile->opening, i, mine);
@@ -172,14 +173,14 @@ TALLY_FN int32_t share_lanes(uint32_t *some, int32_t n, int32_t *log_lanes) {
     return __builtin_ffs((int32_t)mine) - 1;
 }
 /* Reduces the segments of the lanes in `many`, several at once. */
-TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span,
+TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *tile, int32_t i, slice_t slice,
                               uint32_t many) {
     int32_t flags = 0;
     while (many != 0) {
         int32_t log_lanes;
-        const int32_t found = share_lanes(&many, span.n, &log_lanes), from = found < 0 ? 0 : found,
+        const int32_t found = share_lanes(&many, slice.n, &log_lanes), from = found < 0 ? 0 : found,
                       lanes = 1 << log_lanes;
-        span_t its = span_of_lane(span, from);
+        slice_t its = slice_of_lane(slice, from);
         if (found < 0) its.n = 0;
         const node_t node = parts_node(tile->x, tile->y, its.at, its.n, lanes, 0);
         const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
@@ -187,14 +188,16 @@ TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *til
     }
     return flags;
 }
-TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
-    const uint32_t single = TALLY_NEEDS_LEAVES ? many & tally_ballot(span.n <= TALLY_DEVICE_LEAF) : many;
-    const int32_t flags = take_several(work, tile, i, span, single);
-    return many == single ? flags : flags | take_each(work, tile, i, span, many & ~single);
+TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, int32_t i, slice_t slice,
+                           uint32_t many) {
+    const uint32_t single = TALLY_NEEDS_LEAVES ? many & tally_ballot(slice.n <= TALLY_DEVICE_LEAF) : many;
+    const int32_t flags = take_several(work, tile, i, slice, single);
+    return many == single ? flags : flags | take_each(work, tile, i, slice, many & ~single);
 }
 #else
-TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
-    return take_each(work, tile, i, span, many);
+TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, int32_t i, slice_t slice,
+                           uint32_t many) {
+    return take_each(work, tile, i, slice, many);
 }
 #endif
 
@@ -207,9 +210,9 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
     const int32_t lane = tally_lane(), mine = lane >> log_lanes, is_there = mine < count,
                   i = is_there ? listed[mine] : 0;
-    const span_t span = span_of(tile, i, is_there);
-    const node_t node = parts_node(tile->x, tile->y, span.at, span.n, lanes, 0);
-    return put_own(work, tile, i, span, lanes, is_there && (lane & (lanes - 1)) == 0, node);
+    const slice_t slice = slice_of(tile, i, is_there);
+    const node_t node = parts_node(tile->x, tile->y, slice.at, slice.n, lanes, 0);
+    return put_own(work, tile, i, slice, lanes, is_there && (lane & (lanes - 1)) == 0, node);
 }
 #else
 /* Whether it pays to give each of `count` segments, of which this lane has one of n values, to one thread, and not to 8
@@ -230,7 +233,7 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     int32_t flags = 0;
 #if TALLY_COLUMN_MOST > 0
     const int32_t is_mine = lane < count, i = is_mine ? listed[lane] : 0;
-    const span_t own = span_of(tile, i, is_mine);
+    const slice_t own = slice_of(tile, i, is_mine);
     if (sizeof(column_t) <= TALLY_COLUMN_MOST && lie_alike(tile->x, tile->y) && threads_pay(count, own.n)) {
         const TALLY_T *const x = tile->x + own.at, *const y = tile->y + own.at;
         const node_t node = TALLY_BYTES > 4 && TALLY_COLUMNS_ARE_LARGE
@@ -242,8 +245,8 @@ TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile
     TALLY_ROLLED
     for (int32_t k = 0; k < count; k += TALLY_WARP / lanes) {
         int32_t mine = k + lane / lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
-        span_t span = span_of(tile, segment, is_there);
-        node_t node = lanes_node(tile->x + span.at, tile->y + span.at, span.n, 0);
+        slice_t slice = slice_of(tile, segment, is_there);
+        node_t node = lanes_node(tile->x + slice.at, tile->y + slice.at, slice.n, 0);
         if (is_there && lane % lanes == 0) flags |= put_result(work, tile->opening, segment, node);
     }
     return flags;

@@ -96,20 +96,21 @@ TALLY_RARE int32_t put_scaled(const tally_segments_work *work, const opening_t *
 }
 /* Writes the result of segment i, whose node `lanes` lanes side by side have; the one for which is_mine is set does so.
  * If these are several, all lanes of the warp call this. Gives status flags. */
-TALLY_FN int32_t put_own(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, int32_t lanes,
+TALLY_FN int32_t put_own(const tally_segments_work *work, const tile_t *tile, int32_t i, slice_t slice, int32_t lanes,
                          int32_t is_mine, node_t node) {
     const opening_t *const o = tile->opening;
     const int32_t flags = is_mine ? put_unmarked(&work->out, o->results, i, node) : 0,
                   is_unsure = (flags & TALLY_FLAG_UNSURE) != 0;
     if (lanes == 1 ? !is_unsure : !tally_any(is_unsure)) return flags;
-    const int32_t again = put_scaled(work, o, tally_address_of(tile->x + span.at), tally_address_of(tile->y + span.at),
-                                     i, span.n, lanes, is_unsure, node.marks & lost_digits);
+    const int32_t again =
+        put_scaled(work, o, tally_address_of(tile->x + slice.at), tally_address_of(tile->y + slice.at), i, slice.n,
+                   lanes, is_unsure, node.marks & lost_digits);
     return is_unsure ? again : flags;
 }
 #else
-TALLY_FN int32_t put_own(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, int32_t lanes,
+TALLY_FN int32_t put_own(const tally_segments_work *work, const tile_t *tile, int32_t i, slice_t slice, int32_t lanes,
                          int32_t is_mine, node_t node) {
-    (void)span, (void)lanes;
+    (void)slice, (void)lanes;
     return is_mine ? put_result(work, tile->opening, i, node) : 0;
 }
 #endif

@@ -12,12 +12,12 @@
  * a warp would take the short ones in as many operations as a full warp of them. Elsewhere those wait that have more
  * values than one thread takes; and if few of the warp's are that short, beside such, all that are not empty.
  * segments/tile_sizes.h reckons from this how many can wait. */
-TALLY_FN int32_t segment_waits(const tile_t *tile, span_t span) {
+TALLY_FN int32_t segment_waits(const tile_t *tile, slice_t slice) {
     const int32_t most_are_long = tile->values > alone_most * tile->own && tile->own <= most_waiting;
     const int32_t few =
-        most_are_long || (tally_any(span.n > alone_most) &&
-                          __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= alone_most)) <= most_beside);
-    return span.n > (few ? 0 : alone_most) && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
+        most_are_long || (tally_any(slice.n > alone_most) &&
+                          __builtin_popcount(tally_ballot(slice.n >= 1 && slice.n <= alone_most)) <= most_beside);
+    return slice.n > (few ? 0 : alone_most) && !(slice.n > TALLY_DEVICE_LEAF && are_few(tile));
 }
 
 /* The class of a length: below TALLY_WARP. */
@@ -41,7 +41,8 @@ TALLY_FN int32_t take_all_listed(const tally_segments_work *work, const tile_t *
         if (tally_lane() == 0) {
             first = tally_look32(&waiting->taken);
             if (first < count) {
-                const int32_t n = span_of(tile, listed[first], 1).n; /* or what another warp takes before: no shorter */
+                const int32_t n =
+                    slice_of(tile, listed[first], 1).n; /* or what another warp takes before: no shorter */
                 while (many > 1 && n > each * (TALLY_WARP / many)) many /= 2;
                 if (many < share && share <= 2 * many && share <= TALLY_WARP) many = share;
                 first = tally_fetch_add32(&waiting->taken, many);
@@ -64,8 +65,8 @@ TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *til
     const iterations_t iterations = iterations_of(own);
     for (int32_t first = iterations.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + lane * iterations.apart;
-        const span_t span = span_of(tile, i, i < own);
-        const int32_t length = length_of(span.n > 0 ? span.n : 1), waits = segment_waits(tile, span);
+        const slice_t slice = slice_of(tile, i, i < own);
+        const int32_t length = length_of(slice.n > 0 ? slice.n : 1), waits = segment_waits(tile, slice);
         uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
         if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
         if (waits && at < (uint32_t)capacity) list[at] = (uint16_t)i;
@@ -91,12 +92,12 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
         may_be_few = may_be_few && take_few(work, tile, first, count, &flags);
         if (may_be_few) continue;
         const int32_t i = first + tally_lane() * iterations.apart;
-        const span_t span = span_of(tile, i, i < own);
-        flags |= span.flags;
-        if (segment_waits(tile, span))
-            tally_arrive(&waiting->counted[length_of(span.n)], UINT32_MAX);
-        else if (i < own && span.n <= alone_most)
-            flags |= take_alone(work, tile, i, span);
+        const slice_t slice = slice_of(tile, i, i < own);
+        flags |= slice.flags;
+        if (segment_waits(tile, slice))
+            tally_arrive(&waiting->counted[length_of(slice.n)], UINT32_MAX);
+        else if (i < own && slice.n <= alone_most)
+            flags |= take_alone(work, tile, i, slice);
     }
     tally_consumer_barrier(TALLY_CONSUMERS);
     return flags | take_waiting(work, tile, waiting, all->list);

@@ -91,28 +91,28 @@ typedef struct tile_t {
 TALLY_FN uint32_t end_of(const tile_t *tile, int32_t i) { return (uint32_t)tile->ends[i] - tile->origin; }
 
 /* A segment within the tile. */
-typedef struct span_t {
+typedef struct slice_t {
     int32_t at, n, flags;
-} span_t;
+} slice_t;
 
 /* Segment i of the tile. It has no values if there is no such segment, or with a status flag if it is invalid. */
-TALLY_FN span_t span_of(const tile_t *tile, int32_t i, int32_t is_there) {
-    span_t none = {0, 0, 0}, span = none;
+TALLY_FN slice_t slice_of(const tile_t *tile, int32_t i, int32_t is_there) {
+    slice_t none = {0, 0, 0}, slice = none;
     uint32_t at = 0, end = 0;
     if (is_there) at = end_of(tile, i), end = end_of(tile, i + 1);
-    span.at = (int32_t)at;
-    span.n = (int32_t)(end - at);
+    slice.at = (int32_t)at;
+    slice.n = (int32_t)(end - at);
     if (at > end || end > (uint32_t)tile->values) {
-        span = none;
-        span.flags = TALLY_FLAG_BAD_SEGMENTS;
+        slice = none;
+        slice.flags = TALLY_FLAG_BAD_SEGMENTS;
     }
-    return span;
+    return slice;
 }
 
 /* That of another lane. All lanes of the warp call this. */
-TALLY_FN span_t span_of_lane(span_t span, int32_t lane) {
-    const span_t its = {(int32_t)tally_shuffle((uint32_t)span.at, lane), (int32_t)tally_shuffle((uint32_t)span.n, lane),
-                        0};
+TALLY_FN slice_t slice_of_lane(slice_t slice, int32_t lane) {
+    const slice_t its = {(int32_t)tally_shuffle((uint32_t)slice.at, lane),
+                         (int32_t)tally_shuffle((uint32_t)slice.n, lane), 0};
     return its;
 }
 

@@ -34,6 +34,6 @@ enum {
                     : TALLY_IN_CHUNKS && of_all_warps > most_waiting ? of_all_warps
                                                                      : most_waiting
 };
-typedef char list_is_enough[TALLY_IS_SORTED || (int32_t)most_listed >= (int32_t)most_waiting ? 1 : -1];
+TALLY_ASSERT(TALLY_IS_SORTED || (int32_t)most_listed >= (int32_t)most_waiting, "a list has less room than may wait");
 
 #endif

@@ -193,7 +193,7 @@ file=kernels/chunks/partials.h
 mutation partials-first-place kernels/chunks/chunk_places.h 'if (bit > 0) tally_set_bit' 'if (bit > 1) tally_set_bit'
 mutation partials-crowded-begin $file 'first < last ? 0 : placed->from, placed->to' '0, placed->to'
 mutation partials-by-warp $file 'placed->from - skip' 'placed->from'
-mutation partials-invalid $file 'flags |= span.flags;' ';'
+mutation partials-invalid $file 'flags |= slice.flags;' ';'
 mutation partials-later-leaves $file 'run ? k - before : k;' 'k;'
 mutation partials-rank $file '(rank << log_lanes) & (TALLY_WARP - 1)' 'rank & (TALLY_WARP - 1)'
 mutation partials-leaves $file 'mark_leaves(in->heads' '(void)sizeof(in->heads'
