@@ -64,7 +64,7 @@ TALLY_LONG void put_again(const tally_parts_work *work, int64_t row, shared_t *s
 TALLY_FN int32_t close_part(const tally_parts_work *work, int64_t row, int32_t part, node_t *node) {
     const tally_ladder ladder = {work->nodes + row * work->row_nodes * (int64_t)sizeof *node,
                                  work->left.arrivals + row * work->left.counters, 0, work->parts,
-                                 work->parts / TALLY_FAN + 1};
+                                 tally_next_pitch(work->parts)};
     return climb(ladder, node, part, work->parts);
 }
 /* Says whether a row is left to production/left_rows.h, by a warp. */

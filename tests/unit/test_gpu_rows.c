@@ -444,10 +444,11 @@ static void test_parts(void **state) {
     static const fill_row fills[] = {fill_far_tie, fill_far_tie_f64, fill_near_tie, fill_largest};
     (void)state;
     for (int k = 0; k < 8; k++) {
+        const bool simt = backend == TALLY_BACKEND_SIMT;
+        const int64_t size = (int64_t)tally_type_size(some[k].type), part_bytes = simt ? 256 << 10 : 64 << 10;
         compare(&some[k], k % (ROUNDING + 1), (shape){3, 70001, 1}, k, &layouts[0], true);
-        if (k % 4 == 0 || backend != TALLY_BACKEND_SIMT)
-            compare(&some[k], ROUNDING, (shape){1, 65 * (65536 / (int64_t)tally_type_size(some[k].type)) + 5, 1}, k,
-                    &layouts[0], false);
+        if (k % 4 == 0 || !simt)
+            compare(&some[k], ROUNDING, (shape){simt ? 1 : 3, 65 * (part_bytes / size) + 5, 1}, k, &layouts[0], false);
         if (some[k].op == TALLY_DOT || some[k].op == TALLY_NORM2) continue;
         for (int f = 0; f < 4; f++) compare_filled(&some[k], fills[f], 5, f % 2 ? 65536 : 40003, 1);
     }
@@ -497,12 +498,14 @@ static void test_many(void **state) {
     }
 }
 
-/* Rows of several tiles beside one another: each has nodes and counters of its own. */
+/* Rows of several tiles beside one another: each has nodes and counters of its own, also where the nodes of tiles are
+ * combined twice (65 tiles of 64 leaves). */
 static void test_tiles(void **state) {
     static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
                                    {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
                                    {TALLY_ARGMAX, TALLY_I32, 0, 0, TALLY_BEST}};
     (void)state;
+    compare(&some[0], ROUNDING, (shape){3, 65 * 64 * (int64_t)tally_leaf_length(TALLY_F32), 1}, 0, &layouts[0], false);
     for (size_t i = 0; i < (quick ? 1 : sizeof some / sizeof *some); i++)
         for (int trial = 0; trial < 6; trial++) {
             const int64_t leaf = tally_leaf_length(some[i].type);
