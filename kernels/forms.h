@@ -98,7 +98,6 @@
     U(EXACT, FLAT, "production/flat.h", )                                                         \
         K(EXACT, FLAT, flat, TALLY_FLAT_THREADS, tally_segments_work)                             \
         K(EXACT, FLAT, flat_whole, TALLY_FLAT_THREADS, tally_segments_work)                       \
-        K(EXACT, FLAT, flat_clear, TALLY_THREADS, tally_segments_work)                            \
         K(EXACT, FLAT, flat_finish, TALLY_THREADS, tally_segments_work)                           \
     U(EXACT, LEFT, "production/left_rows.h", )                                                    \
         K(EXACT, LEFT, left_rows, TALLY_FLAT_THREADS, tally_left_work)                            \

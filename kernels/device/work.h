@@ -67,9 +67,6 @@ enum {
     TALLY_CHUNK_FAN = 1 << TALLY_LOG_CHUNK_FAN, /* nodes of chunks that are combined at a time */
     TALLY_CHUNK_LEAVES = 16                     /* the most leaves of a chunk; a power of two */
 };
-/* Tiles of production/flat.h: the most bytes of a tile's values and ends, bytes of positions from one diagonal to the
- * next, and what an end counts for. */
-enum { TALLY_FLAT_TILE_MOST = 14336, TALLY_FLAT_TILE_BYTES = TALLY_FLAT_TILE_MOST - 1152, TALLY_FLAT_END_BYTES = 16 };
 /* Where a tile of segments begins (partition/partition.h): its first own segment and the first value that it reads. The
  * segment before may cross the boundary: `end` is its end, `leaf` the number of its leaf that begins at the boundary,
  * and `place` where its nodes are (order/nodes.h); -1 where the offsets are bad. */
@@ -103,13 +100,12 @@ typedef struct tally_partition {
     int32_t weight;             /* bytes of a value (of both inputs), and of its segment id where tiles read ids */
     int32_t end_weight;         /* bytes that a segment's end counts for in positions */
     int32_t tile_bytes;         /* bytes of positions from one tile's diagonal to the next */
-    int32_t leaf;               /* values in a leaf; of production/flat.h in 16 bytes */
+    int32_t leaf;               /* values in a leaf */
     int64_t cells;              /* the most leaves that there can be, plus 1 */
     int32_t log_buffers;        /* log2 of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;             /* behind the counters: the first tile that no block has taken */
     uint32_t *unsure; /* behind the counters: a bit for each segment whose exact result takes another kernel */
-    int64_t cleared;  /* words of counters and bits that are set to 0 before tiles are read; 0: these boundaries are for
-                         the kernels of unsure segments */
+    int64_t cleared;  /* words of counters and bits that are set to 0 before tiles are read */
 } tally_partition;
 
 /* Fields that have the same meaning in each struct:

@@ -19,7 +19,7 @@ enum {
                     : all_digits * 4 <= most_digits ? 4
                                                     : 2
 };
-TALLY_ASSERT(TALLY_FLAT_TILE_MOST / TALLY_BYTES / digit_columns < 1 << 14, "digits overflow");
+TALLY_ASSERT(TALLY_TILE_MOST(TALLY_KERNEL_INPUTS) / TALLY_BYTES / digit_columns < 1 << 14, "digits overflow");
 typedef struct digits_t {
     int32_t at[all_digits * digit_columns];
 } digits_t;

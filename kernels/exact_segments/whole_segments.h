@@ -12,12 +12,7 @@ typedef struct whole_t {
     int64_t first, until, low, high;
 } whole_t;
 /* Their numbers by length, but for those that have no values. */
-enum {
-    ends_most = TALLY_FLAT_TILE_MOST / TALLY_FLAT_END_BYTES,
-    share_most = ends_most / TALLY_FLAT_WARPS + 1,
-    whole_few = 256, /* in a tile: one warp has them; of more each warp of the block has a share */
-    whole_most = share_most > whole_few ? share_most : whole_few
-};
+enum { whole_most = 128 }; /* that are sorted together */
 typedef struct by_length_t {
     int32_t listed[TALLY_WARP]; /* of each class of lengths */
     uint16_t list[whole_most];
@@ -78,10 +73,9 @@ TALLY_FN void put_listed(const tally_segments_work *work, const whole_t *whole, 
     }
     put_group(&work->out, steps, s, of);
 }
-/* By the warp. False: they are no segments. */
+/* At most whole_most of them by the warp. False: they are no segments. */
 TALLY_FN int32_t put_by_length(const tally_segments_work *work, const whole_t *whole, const steps_t *steps,
                                by_length_t *sorted) {
-    if (whole->until - whole->first > whole_most) return 0;
     int32_t all = 0, are_listed = 0, before = 0;
     TALLY_ROLLED
     for (int32_t pass = 0; pass < 1 + are_listed; pass++) {

@@ -19,24 +19,8 @@
 #include "exact_segments/finish_nodes.h"
 #include "exact_segments/whole_segments.h"
 
-/* Whether the numbers of limbs are of rows, which production/exact_columns.h adds up. */
-TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
-/* How many numbers of limbs there are. */
-TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
-    return are_of_rows(work) ? work->partition.count * work->partition.groups : work->partition.tiles;
-}
 /* Whether any segment is to be reduced. Others may be writing: all lanes of a warp go on, or none. */
 TALLY_FN int32_t warp_has_work(const tally_segments_work *work) { return !tally_any(!thread_sees_work(work)); }
-TALLY_KERNEL_ENTRY(TALLY_THREADS, flat_clear, tally_segments_work, 1) {
-    if (tally_is_idle(work.wanted)) return;
-    tally_let_next_start();
-    tally_await_before();
-    if (!warp_has_work(&work)) return;
-    const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS, all = count_nodes(&work);
-    for (int64_t i = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); i < all; i += step)
-        if (are_of_rows(&work) || is_node_used(&work, i)) clear_node(node_of(&work, i));
-}
-
 /* ---- tiles ---- */
 
 /* A tile: the segment that enters it (or -1), the segments that lie in it, and the segment that leaves it (or -1). */
@@ -59,15 +43,28 @@ TALLY_FN int32_t place_tile(const tally_segments_work *work, int64_t t, tile_t *
            to.end >= to.value && (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
 }
 
-/* Reduces a warp's share of the segments in a tile. If there are many, each warp of the block has a share; a few are
- * best sorted by one warp, and tiles take warps in turn. False: the offsets are bad. */
+/* Whether the numbers of limbs are those of rows, to which production/exact_columns.h adds. Then there are no tiles. */
+TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
+/* Empties the numbers of limbs, by the warps of all blocks. */
+TALLY_FN void clear_nodes(const tally_segments_work *work) {
+    const tally_partition *const partition = &work->partition;
+    const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS,
+                  all = are_of_rows(work) ? partition->count * partition->groups : partition->tiles;
+    for (int64_t i = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); i < all; i += step)
+        if (are_of_rows(work) || is_node_used(work, i)) clear_node(node_of(work, i));
+}
+/* Reduces a warp's share of the segments in a tile, of which warps take whole_most in turn, as a few are best sorted by
+ * one warp. False: the offsets are bad. */
 TALLY_FN int32_t put_share(const tally_segments_work *work, const tile_t *tile, const steps_t *steps, int32_t number,
                            by_length_t *sorted) {
-    const int64_t count = tile->until - tile->first;
-    const int32_t shares = count > whole_few ? TALLY_FLAT_WARPS : 1, its = number % TALLY_FLAT_WARPS;
-    const int64_t each = (count + shares - 1) / shares, first = tile->first + its * each, end = first + each;
-    const whole_t whole = {first, end < tile->until ? end : tile->until, tile->value, tile->end};
-    return its >= shares || first >= whole.until || put_by_length(work, &whole, steps, sorted);
+    TALLY_ROLLED
+    for (int64_t first = tile->first + number % TALLY_FLAT_WARPS * whole_most; first < tile->until;
+         first += TALLY_FLAT_WARPS * whole_most) {
+        const int64_t end = first + whole_most;
+        const whole_t whole = {first, end < tile->until ? end : tile->until, tile->value, tile->end};
+        if (!put_by_length(work, &whole, steps, sorted)) return 0;
+    }
+    return 1;
 }
 /* Adds a tile's parts of the segments that enter and leave it to their numbers of limbs. False: the offsets are bad. */
 TALLY_FN int32_t add_parts(const tally_segments_work *work, int64_t t, const tile_t *tile, const steps_t *steps,
@@ -84,7 +81,7 @@ TALLY_FN int32_t add_parts(const tally_segments_work *work, int64_t t, const til
     return 1;
 }
 
-/* The segments that lie in tiles: a block takes a tile. */
+/* The segments that lie in tiles: a block takes a tile. The numbers that the next kernel adds to are emptied, too. */
 typedef struct all_by_length_t {
     by_length_t of[TALLY_FLAT_WARPS];
 } all_by_length_t;
@@ -95,6 +92,7 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_THREADS, flat_whole, tally_segments_work, TALLY_WH
     tally_let_next_start();
     tally_await_before();
     if (!warp_has_work(&work)) return;
+    clear_nodes(&work);
     const steps_t steps = steps_of(&work);
     int32_t turn = tally_warp();
     for (int64_t t = tally_block(); t < work.partition.tiles; t += tally_blocks()) {

@@ -18,7 +18,7 @@
 #include "exact_segments/group_sums.h"
 
 /* The most values that digits hold. */
-enum { values_of_digits = 4 * TALLY_FLAT_TILE_MOST / TALLY_BYTES };
+enum { values_of_digits = (56 << 10) / TALLY_BYTES };
 TALLY_ASSERT(values_of_digits <= digit_columns << 14, "digits overflow");
 /* How many of few rows are left. */
 TALLY_FN int64_t count_left(const tally_left_work *work) {

@@ -163,8 +163,7 @@ TALLY_ENTRY(tally_partition_boundaries, tally_offsets_work, 4) {
                   i = block + tally_thread();
     const int64_t position = i * partition->tile_bytes;
     int64_t segment, value;
-    if (partition->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
-    if (i == 0 && partition->cleared > 0 && partition->index == partition->offsets) *work.flags = 0;
+    if (i == 0 && partition->index == partition->offsets) *work.flags = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2) {
         const int64_t at = (block + tally_warp() * TALLY_BOUNDARIES_BLOCK) * partition->tile_bytes;
@@ -201,8 +200,7 @@ TALLY_ENTRY(tally_partition_segment_id_boundaries, tally_offsets_work, 4) {
     tally_let_next_start();
     const tally_partition *partition = &work.partition;
     const int64_t block = (int64_t)tally_block() * TALLY_BOUNDARIES_BLOCK, i = block + tally_thread();
-    if (partition->cleared == 0 && (tally_look32(work.flags) & TALLY_FLAG_UNSURE) == 0) return;
-    if (i == 0 && partition->cleared > 0) *work.flags = 0;
+    if (i == 0) *work.flags = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2)
         tally_view_segment_ids(partition, shared,

@@ -128,10 +128,10 @@ static tally_status launch_with_numbers(const tally__call *c, const tally_column
     const tally_segments_work numbers = numbers_of(work);
     const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size, rows = numbers.partition.count,
                   finishing = work->groups > 1 ? TALLY_WARPS : TALLY_FINISHED_OF(node_bytes), /* by a block */
-        clearing = tally__over(rows * work->groups, TALLY_WARPS), most = 8 * c->gpu->multiprocessors;
+        clearing = tally__over(rows * work->groups, TALLY_FLAT_WARPS), most = 16 * c->gpu->multiprocessors;
     tally__loaded flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-    TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, tally__least(clearing, most), TALLY_START_BEHIND,
+    TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_whole, tally__least(clearing, most), TALLY_START_BEHIND,
                                  &numbers));
     TALLY_TRY(launch_columns(c, work, TALLY_START_EARLY));
     return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(rows, finishing), TALLY_START_EARLY,

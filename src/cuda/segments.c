@@ -19,7 +19,6 @@ typedef struct job {
     int64_t results;
     tally__form first; /* that takes tiles, if one does */
     tally_segments_work work;
-    tally_segments_work again; /* exact: for production/flat.h, which has tiles of its own */
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
@@ -77,13 +76,6 @@ static bool tiles_look_at_segment_ids(const job *j) {
            tally__geometry_of(j->call->spec).leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
 
-/* Tiles of production/flat.h: a boundary may be at any 16 bytes. */
-static void shape_for_flat(const tally__spec *spec, tally_partition *partition) {
-    if (!spec->exact) return;
-    partition->leaf = 16 / (int)tally__geometry_of(spec).value_bytes;
-    partition->tile_bytes = TALLY_FLAT_TILE_BYTES;
-    partition->end_weight = TALLY_FLAT_END_BYTES;
-}
 /* Tiles of production/exact_tiles.h: so many that all warps of a GPU have equally many, whether it holds 16 or 24 on
  * each multiprocessor. */
 static void shape_for_exact_tiles(const job *j, int64_t bytes_of_values, tally_partition *partition) {
@@ -137,13 +129,9 @@ static tally_status measure(job *j) {
     partition->index = j->call->index;
     partition->row = j->segments.kind == TALLY_ROWS ? j->segments.length : 0;
     partition->inner = has_columns(j) ? j->segments.inner : 1;
-    j->again.partition = *partition;
-    shape_for_flat(j->call->spec, &j->again.partition);
-    if (!takes_tiles(j)) shape_for_flat(j->call->spec, partition);
     j->first = form_of_tiles(j);
     if (j->first == TALLY_FORM_TILES) shape_for_exact_tiles(j, bytes, partition);
-    TALLY_TRY(count_tiles(j, bytes, partition));
-    return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.partition) : TALLY_OK;
+    return count_tiles(j, bytes, partition);
 }
 
 static bool plan_has_boundaries(const job *j) {
@@ -158,7 +146,7 @@ static int64_t segment_id_blocks(int64_t values, int64_t segments) {
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the boundaries are cleared. */
 typedef struct parts {
-    uint64_t flags, arrivals, next, unsure, boundaries, again, nodes, offsets, sums, results, bytes;
+    uint64_t flags, arrivals, next, unsure, boundaries, nodes, offsets, sums, results, bytes;
 } parts;
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool segment_ids_become_offsets(const job *j) {
@@ -177,9 +165,6 @@ static parts lay_out(const job *j) {
     all.unsure = tally__take(&all.bytes, has_stages && marks_segments(j) ? bytes_of_marks(partition->count) : 0);
     all.boundaries = tally__take(
         &all.bytes, plan_has_boundaries(j) ? 0 : (partition->tiles + 1) * (int64_t)sizeof *partition->boundaries);
-    all.again = tally__take(&all.bytes, has_stages && takes_tiles(j)
-                                            ? (j->again.partition.tiles + 1) * (int64_t)sizeof *partition->boundaries
-                                            : 0);
     all.offsets = tally__take(&all.bytes, makes_offsets ? (partition->count + 1) * partition->offset_bytes : 0);
     const int64_t blocks = j->segments.kind == TALLY_LENGTHS ? tally__over(partition->count, TALLY_LENGTHS_BLOCK)
                            : segment_ids_become_offsets(j)   ? segment_id_blocks(j->call->in.count, partition->count)
@@ -190,25 +175,11 @@ static parts lay_out(const job *j) {
         takes_tiles(j) ? tally_all_pitches(2 * partition->cells + 2) *
                              (spec->exact ? TALLY_EXPANSION_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size)
                        : 0;
-    const int64_t tile_nodes = spec->exact ? j->again.partition.tiles * (int64_t)tally__geometry_of(spec).node_size
+    const int64_t tile_nodes = spec->exact ? partition->tiles * (int64_t)tally__geometry_of(spec).node_size
                                            : 0; /* when the others are done with */
     all.nodes = tally__take(&all.bytes, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
     all.results = tally__take(&all.bytes, tally__staging_bytes(j->call, j->results));
     return all;
-}
-
-/* The same work by tiles of another shape. */
-static void place_again(job *j, tally_boundary *boundaries) {
-    const tally_partition shape = j->again.partition;
-    tally_partition *partition = &j->again.partition;
-    j->again = j->work;
-    partition->leaf = shape.leaf;
-    partition->tile_bytes = shape.tile_bytes;
-    partition->end_weight = shape.end_weight;
-    partition->tiles = shape.tiles;
-    partition->cells = shape.cells;
-    partition->boundaries = boundaries;
-    if (takes_tiles(j)) partition->cleared = 0;
 }
 
 /* Where kernels read and write, in memory laid out so. */
@@ -242,7 +213,6 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     if (!j->reduces) return;
     j->staging = memory + at->results;
     j->work.out = tally__results_of(c, j->staging, j->work.out.flags);
-    place_again(j, takes_tiles(j) ? PLACE(again) : partition->boundaries);
 #undef PLACE
 }
 
@@ -305,16 +275,13 @@ static tally_status prepare(const job *j) {
 static tally_status reduce_exactly(const job *j) {
     enum { WHOLE_BLOCKS = 5 }; /* that a multiprocessor holds */
     const tally__call *c = j->call;
-    const tally_segments_work *work = &j->again;
-    const int64_t tiles = work->partition.tiles, most_clearing = 4 * c->gpu->multiprocessors,
-                  clearing = tally__over(tiles, 8 * TALLY_WARPS),
+    const tally_segments_work *work = &j->work;
+    const int64_t tiles = work->partition.tiles,
                   most = (marks_segments(j) ? 2 : 4) * WHOLE_BLOCKS * c->gpu->multiprocessors;
     const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size,
                   finishing = TALLY_FINISHED_OF(node_bytes); /* by a block */
     tally__loaded flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-    TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, clearing < most_clearing ? clearing : most_clearing,
-                                 TALLY_START_EARLY, work));
     TALLY_TRY(
         tally__call_launch(c, &flat, TALLY_ENTRY_flat_whole, tiles < most ? tiles : most, TALLY_START_EARLY, work));
     TALLY_TRY(tally__call_launch_resident(c, &flat, tally__over(tiles, flat.threads[0] / TALLY_WARP), TALLY_START_EARLY,
@@ -333,12 +300,6 @@ static tally_status reduce_short(const job *j) {
     return tally__call_launch(j->call, &kernel, kernel.first, tally__over(j->results, rows), TALLY_START_EARLY,
                               &j->work);
 }
-/* Finds the boundaries of production/flat.h's tiles. The kernel ends at once if no segment was marked. */
-static tally_status prepare_again(const job *j) {
-    const tally_offsets_work work = offsets_work(&j->again);
-    return find_boundaries(j->call, &work);
-}
-
 static tally_status reduce(const job *j) {
     const tally__call *c = j->call;
     const tally_partition *partition = &j->work.partition;
@@ -353,9 +314,7 @@ static tally_status reduce(const job *j) {
                                  plan_has_boundaries(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
     TALLY_TRY(tally__call_launch(c, &spans, spans.first, tally__over(partition->tiles, TALLY_WARPS * TALLY_SPAN_TILES),
                                  TALLY_START_EARLY, &j->work));
-    if (!c->spec->exact) return TALLY_OK;
-    TALLY_TRY(prepare_again(j));
-    return reduce_exactly(j);
+    return c->spec->exact ? reduce_exactly(j) : TALLY_OK;
 }
 
 /* All kernels of the call, the slowest to compile first. */

@@ -141,7 +141,8 @@ bool tally__has_form(const tally__spec *spec, tally__form form) {
     if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
     if (spec->exact && (form == TALLY_FORM_COLUMNS || form == TALLY_FORM_ACROSS || form == TALLY_FORM_ANY_ACROSS))
         return tally__geometry_of(spec).adds_products == (form != TALLY_FORM_COLUMNS);
-    if (spec->exact && form == TALLY_FORM_TILES) return tally__geometry_of(spec).adds_products;
+    if (spec->exact && form == TALLY_FORM_TILES)
+        return tally__geometry_of(spec).adds_products;
     if (form == TALLY_FORM_STRIPES && !spec->exact && tally__geometry_of(spec).stripe_rows == 0) return false;
     return forms[spec->exact ? EXACT : ORDERED][form].text != NULL;
 }
