@@ -49,11 +49,13 @@ static bool takes_tiles(const job *j) {
     return !j->reduces || !j->call->spec->exact || (!has_columns(j) && !are_short(j) && !TALLY_FLAT_FIRST);
 }
 /* The form that does so. Where exact segments have many values on average, and these lie side by side, a warp takes a
- * tile (production/exact_tiles.h); but plain sums are faster by chunks. Measured: docs/design/012. */
+ * tile (production/exact_tiles.h); but long plain sums, and those of f64, are faster by chunks. Measured:
+ * docs/design/012. */
 static tally__form form_of_tiles(const job *j) {
-    enum { MANY = 64 };
+    enum { MANY = 64, LONG = 1536 };
     const tally__call *c = j->call;
-    const bool are_many = j->results > 0 && c->in.count / MANY >= j->results;
+    const int64_t mean = j->results > 0 ? c->in.count / j->results : 0;
+    const bool are_many = mean >= MANY && (mean < LONG || tally__geometry_of(c->spec).adds_products);
     return j->reduces && takes_tiles(j) && tally__has_form(c->spec, TALLY_FORM_TILES) &&
                    j->segments.kind != TALLY_ROWS && are_many && j->work.partition.segment_ids == NULL &&
                    tally__are_alike(c) && tally__are_packed(c, (int64_t)tally__geometry_of(c->spec).value_bytes)

@@ -142,7 +142,7 @@ bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->exact && (form == TALLY_FORM_COLUMNS || form == TALLY_FORM_ACROSS || form == TALLY_FORM_ANY_ACROSS))
         return tally__geometry_of(spec).adds_products == (form != TALLY_FORM_COLUMNS);
     if (spec->exact && form == TALLY_FORM_TILES)
-        return tally__geometry_of(spec).adds_products;
+        return tally__geometry_of(spec).adds_products || tally__geometry_of(spec).value_bytes <= 4;
     if (form == TALLY_FORM_STRIPES && !spec->exact && tally__geometry_of(spec).stripe_rows == 0) return false;
     return forms[spec->exact ? EXACT : ORDERED][form].text != NULL;
 }
