@@ -18,6 +18,7 @@ const subject few_subjects[FEW_SUBJECTS] = {
     {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
 
 static int share = 0, shares = 1;
+static bool are_some; /* of the tests: those of --only */
 
 int begin_gpu_program(int argc, char **argv) {
     const char *why = "";
@@ -35,6 +36,7 @@ int begin_gpu_program(int argc, char **argv) {
     }
     if (argc > 2 && strcmp(argv[1], "--only") == 0) {
         cmocka_set_test_filter(argv[2]);
+        are_some = true;
         argv[2] = argv[0];
         argc -= 2, argv += 2;
     }
@@ -56,7 +58,7 @@ int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects
 
 void compile_kernels(bool (*is_wanted)(tally__form)) {
     const int processes = shares > 1 ? 1 : 16;
-    if (backend != TALLY_BACKEND_CUDA) return;
+    if (backend != TALLY_BACKEND_CUDA || are_some) return;
     for (int p = 0; p < processes; p++) {
         subject s = {.op = -1};
         if (fork() != 0) continue;

@@ -23,7 +23,7 @@ int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects
                   size_t count_of_others);
 
 /* For a GPU: compiles every built-in kernel of these forms into the cache on disk, by several processes, since NVRTC
- * lets only one thread of each compile. */
+ * lets only one thread of each compile. Not with --only: most tests need few of them. */
 void compile_kernels(bool (*is_wanted)(tally__form));
 
 /* Subjects of different code: for tests of many values. */
