@@ -12,6 +12,16 @@ typedef enum tally__form {
         TALLY_FORMS
 } tally__form;
 
+/* What forms are for: the calls whose kernels tally_warm and tally_warm_segments make ready with them. */
+typedef enum tally__purpose {
+    TALLY_OF_ARRAYS = 1,
+    TALLY_OF_SEGMENTS = 2,
+    TALLY_OF_ROWS = 4,
+    TALLY_OF_RANKS = 8,
+    TALLY_OF_MERGES = 16,
+    TALLY_OF_RESULTS = 32
+} tally__purpose;
+
 /* The kernels of all units, those of a unit one behind the other. */
 typedef enum tally__entry {
 #define TALLY_UNIT(kind, ID, text, defines) \

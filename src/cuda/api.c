@@ -119,23 +119,16 @@ static tally_status begin_warming(const tally_context *context, tally_op op, tal
     return tally__gpu_enter(*gpu);
 }
 
-/* What forms are for. Rows may be reduced as segments. */
-typedef enum purpose { ARRAYS = 1, SEGMENTS = 2, ROWS = 4, RANKS = 8, MERGES = 16, RESULTS = 32 } purpose;
-static const purpose purposes[TALLY_FORMS] = {
-#define TALLY_ROW(ID, of) of,
-    TALLY_FORM_IDS(TALLY_ROW)
-#undef TALLY_ROW
-};
-
 /* Whether a form is for one of the purposes. */
 static bool is_for(const tally__spec *spec, tally__form form, unsigned of_call) {
     const bool is_of_rows = form == TALLY_FORM_ROWS || form == TALLY_FORM_LEFT;
-    return (purposes[form] & of_call) != 0 || ((of_call & ARRAYS) != 0 && is_of_rows && tally__may_be_exact_row(spec));
+    return (tally__purpose_of(form) & of_call) != 0 ||
+           ((of_call & TALLY_OF_ARRAYS) != 0 && is_of_rows && tally__may_be_exact_row(spec));
 }
 /* Compiles and loads the forms, and the kernel that converts results. Loading is included, as it is not allowed while a
  * stream is captured. */
 static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigned of_call) {
-    const unsigned wanted_purposes = spec->result_type != TALLY_STRUCT ? of_call | RESULTS : of_call;
+    const unsigned wanted_purposes = spec->result_type != TALLY_STRUCT ? of_call | TALLY_OF_RESULTS : of_call;
     tally__want wants[TALLY_MOST_WANTS];
     tally__loaded loaded;
     int wanted = 0;
@@ -158,11 +151,11 @@ static tally_status warm(const tally_context *context, tally_op op, tally_type t
 }
 
 tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
-    return warm(context, op, type, ARRAYS);
+    return warm(context, op, type, TALLY_OF_ARRAYS);
 }
 
 tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_segmentation kind) {
     TALLY_CHECK((int)kind >= TALLY_OFFSETS && kind <= TALLY_UNSORTED_IDS, BAD_ARGUMENT, "segmentation %d is unknown",
                 (int)kind);
-    return warm(context, op, type, kind == TALLY_ROWS ? SEGMENTS | ROWS : SEGMENTS);
+    return warm(context, op, type, kind == TALLY_ROWS ? TALLY_OF_SEGMENTS | TALLY_OF_ROWS : TALLY_OF_SEGMENTS);
 }

@@ -56,6 +56,15 @@ static const struct entry {
 
 bool tally__is_general(tally__form form) { return forms[GENERAL][form].text != NULL; }
 
+tally__purpose tally__purpose_of(tally__form form) {
+    static const tally__purpose purposes[TALLY_FORMS] = {
+#define TALLY_ROW(ID, of) TALLY_OF_##of,
+        TALLY_FORM_IDS(TALLY_ROW)
+#undef TALLY_ROW
+    };
+    return purposes[form];
+}
+
 static unit_kind kind_of(const tally__spec *spec, tally__form form) {
     return tally__is_general(form) ? GENERAL : spec->user == NULL && spec->exact ? EXACT : ORDERED;
 }

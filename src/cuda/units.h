@@ -10,6 +10,8 @@ tally_nan tally__nan_of(const tally__spec *spec);
 bool tally__has_form(const tally__spec *spec, tally__form form);
 /* Whether a form is general: its kernels belong to no operator, and their spec is NULL. */
 bool tally__is_general(tally__form form);
+/* What a form is for, as kernels/forms.h says. */
+tally__purpose tally__purpose_of(tally__form form);
 /* Makes the translation unit of a form for a spec; for a general form spec may be NULL. For MERGE_TWO and other merges
  * only type and options of the spec count. User operators have the forms WHOLE, SEGMENTS and SPANS; the last two also
  * take rows. TALLY_UNSUPPORTED: the user operator has no text. */

@@ -56,20 +56,21 @@ int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects
     return failed;
 }
 
-void compile_kernels(bool (*is_wanted)(tally__form)) {
-    const int processes = shares > 1 ? 1 : 16;
-    if (backend != TALLY_BACKEND_CUDA || are_some) return;
-    for (int p = 0; p < processes; p++) {
+void compile_kernels(unsigned purposes) {
+    enum { PROCESSES = 16 };
+    if (backend != TALLY_BACKEND_CUDA || are_some || shares > 1) return;
+    for (int p = 0; p < PROCESSES; p++) {
         subject s = {.op = -1};
         if (fork() != 0) continue;
         for (int trial = 0; next_subject(&s); trial++) {
             tally__spec spec;
             tally__unit unit;
             const tally__image *image;
-            if (trial % processes != p) continue;
+            if (trial % PROCESSES != p) continue;
             if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK) continue;
             for (int form = 0; form < TALLY_FORMS; form++)
-                if (is_wanted((tally__form)form) && tally__has_form(&spec, (tally__form)form) &&
+                if ((tally__purpose_of((tally__form)form) & purposes) != 0 &&
+                    tally__has_form(&spec, (tally__form)form) &&
                     (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK ||
                      tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK))
                     printf("%s\n", tally_message());

@@ -22,9 +22,10 @@ int begin_gpu_program(int argc, char **argv);
 int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects, const struct CMUnitTest *others,
                   size_t count_of_others);
 
-/* For a GPU: compiles every built-in kernel of these forms into the cache on disk, by several processes, since NVRTC
- * lets only one thread of each compile. Not with --only: most tests need few of them. */
-void compile_kernels(bool (*is_wanted)(tally__form));
+/* For a GPU: compiles every built-in kernel of the forms for these purposes (tally__purpose) into the cache on disk, by
+ * several processes, since NVRTC lets only one thread of each compile. Not with --share, as then several programs run,
+ * nor with --only: most tests need few of them. */
+void compile_kernels(unsigned purposes);
 
 /* Subjects of different code: for tests of many values. */
 enum { FEW_SUBJECTS = 6 };

@@ -287,8 +287,6 @@ static void test_geometry(void **state) {
     }
 }
 
-static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SMALL; }
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),         cmocka_unit_test(test_data),           cmocka_unit_test(test_groups),
@@ -298,6 +296,6 @@ int main(int argc, char **argv) {
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels(is_whole);
+    compile_kernels(TALLY_OF_ARRAYS);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

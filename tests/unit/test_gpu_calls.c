@@ -329,8 +329,6 @@ static void test_refusals(void **state) {
     tally_context_destroy(context);
 }
 
-static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE; }
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),
@@ -342,6 +340,6 @@ int main(int argc, char **argv) {
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels(is_whole);
+    compile_kernels(TALLY_OF_ARRAYS);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

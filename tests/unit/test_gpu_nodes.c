@@ -523,11 +523,6 @@ static void test_values_and_refusals(void **state) {
     tally_context_destroy(context);
 }
 
-static bool is_for_nodes(tally__form form) {
-    return form == TALLY_FORM_WHOLE || form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES ||
-           form == TALLY_FORM_GROUPS || form == TALLY_FORM_PARTITION;
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nodes),         cmocka_unit_test(test_skipped),
@@ -539,6 +534,6 @@ int main(int argc, char **argv) {
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels(is_for_nodes);
+    compile_kernels(TALLY_OF_ARRAYS | TALLY_OF_RANKS);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

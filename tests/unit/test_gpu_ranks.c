@@ -315,11 +315,6 @@ static void test_refused(void **state) {
     tally_context_destroy(cpu);
 }
 
-static bool is_for_ranks(tally__form form) {
-    return form == TALLY_FORM_WHOLE || form == TALLY_FORM_NODES || form == TALLY_FORM_ACROSS ||
-           form == TALLY_FORM_SHORT || form == TALLY_FORM_STRIPES;
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators), cmocka_unit_test(test_long),
                                        cmocka_unit_test(test_refused)};
@@ -335,6 +330,6 @@ int main(int argc, char **argv) {
     *(void **)&begin_ranks = dlsym(fake, "fake_nccl_begin");
     *(void **)&turn_of = dlsym(fake, "fake_nccl_turn");
     fails = dlsym(fake, "fake_nccl_fails");
-    compile_kernels(is_for_ranks);
+    compile_kernels(TALLY_OF_ARRAYS | TALLY_OF_RANKS);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -588,11 +588,6 @@ static void test_failing_driver(void **state) {
     fail_every_call(TALLY_BEST, sum_rows, &along);
 }
 
-static bool is_rows(tally__form form) {
-    return form == TALLY_FORM_SHORT || form == TALLY_FORM_STRIPES || form == TALLY_FORM_ROWS ||
-           form == TALLY_FORM_COLUMNS || form == TALLY_FORM_ACROSS || form == TALLY_FORM_ANY_ACROSS;
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes),        cmocka_unit_test(test_ways),
                                              cmocka_unit_test(test_stripes),       cmocka_unit_test(test_wide_rows),
@@ -605,6 +600,6 @@ int main(int argc, char **argv) {
                                         cmocka_unit_test(test_halves), cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels(is_rows);
+    compile_kernels(TALLY_OF_ROWS);
     return RUN_GPU_TESTS(of_subjects, others);
 }

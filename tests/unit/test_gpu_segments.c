@@ -365,11 +365,6 @@ static void test_failing_driver(void **state) {
     }
 }
 
-static bool is_segments(tally__form form) {
-    return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_TILES || form == TALLY_FORM_SPANS ||
-           form == TALLY_FORM_FLAT;
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types),
                                              cmocka_unit_test(test_exact_tiles)};
@@ -394,6 +389,6 @@ int main(int argc, char **argv) {
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels(is_segments);
+    compile_kernels(TALLY_OF_SEGMENTS);
     return RUN_GPU_TESTS(of_subjects, others);
 }

@@ -114,15 +114,11 @@ static void test_failures(void **state) {
     driver->release(nodes);
 }
 
-static bool is_for_windows(tally__form form) {
-    return form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES || form == TALLY_FORM_WINDOWS;
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_windows), cmocka_unit_test(test_refused),
                                        cmocka_unit_test(test_failures)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels(is_for_windows);
+    compile_kernels(TALLY_OF_RANKS);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
