@@ -13,8 +13,7 @@ tally__memory tally__memory_of(const tally__driver *driver, const void *address)
     void *values[] = {&type, &managed, &ordinal};
     tally__memory found = {TALLY_IN_HOST, 0};
     if (driver == NULL || address == NULL) return found;
-    if (driver->pointer_attributes(3, wanted, values, (tally__cu_address)(uintptr_t)address) != TALLY_CU_SUCCESS)
-        return found;
+    if (driver->pointer_attributes(3, wanted, values, tally__address(address)) != TALLY_CU_SUCCESS) return found;
     if (managed)
         found.kind = TALLY_IN_MANAGED;
     else if (type == TALLY_CU_MEMORY_DEVICE)
@@ -52,7 +51,7 @@ static tally_status bring(tally__call *call, const void **data, size_t bytes, co
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(copy, bytes), "give memory for a copy"));
     call->copy_count++;
     TALLY_TRY(tally__gpu_check(driver, driver->copy_in(*copy, *data, bytes, call->stream), what));
-    *data = (const void *)(uintptr_t)*copy;
+    *data = tally__pointer(*copy);
     return TALLY_OK;
 }
 
@@ -205,7 +204,7 @@ tally_results tally__results_of(const tally__call *call, tally__cu_address stagi
     const tally__spec *spec = call->spec;
     const bool is_staged = tally__call_needs_staging(call), is_sum = spec->exact && tally__is_sum_alone(spec);
     const size_t bytes = spec->result_bytes;
-    tally_results out = {.result = is_staged ? (void *)(uintptr_t)staging : call->sink->data,
+    tally_results out = {.result = is_staged ? tally__pointer(staging) : call->sink->data,
                          .result_stride = is_staged ? (int64_t)bytes : call->sink->stride,
                          .flags = flags,
                          .final = spec->final};
@@ -219,7 +218,7 @@ static tally_status convert(const tally__call *call, tally__cu_address staging, 
                             tally__cu_address flags) {
     const tally__spec *spec = call->spec;
     const int64_t blocks = tally__over(count, TALLY_THREADS);
-    const tally_convert_work work = {.from = (const char *)(uintptr_t)staging,
+    const tally_convert_work work = {.from = tally__pointer(staging),
                                      .from_stride = (int64_t)spec->result_bytes,
                                      .count = count,
                                      .from_type = (int32_t)spec->result_type,
@@ -227,7 +226,7 @@ static tally_status convert(const tally__call *call, tally__cu_address staging, 
                                      .components = spec->components,
                                      .to = call->sink->data,
                                      .to_stride = call->sink->stride,
-                                     .flags = (int32_t *)(uintptr_t)flags,
+                                     .flags = tally__pointer(flags),
                                      .wanted = call->wanted};
     tally__loaded loaded;
     TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_CONVERT, &loaded));

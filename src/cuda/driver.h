@@ -9,6 +9,9 @@
 
 typedef int tally__cu_device;
 typedef uint64_t tally__cu_address; /* CUdeviceptr */
+/* A device address as kernels and callers have it, and back. */
+static inline void *tally__pointer(tally__cu_address address) { return (void *)(uintptr_t)address; }
+static inline tally__cu_address tally__address(const void *pointer) { return (uintptr_t)pointer; }
 typedef struct CUctx_st *tally__cu_context;
 typedef struct CUmod_st *tally__cu_module;
 typedef struct CUfunc_st *tally__cu_function;

@@ -40,13 +40,12 @@ static tally_status open_scratch(tally__call *c, uint64_t bytes, uint64_t at_res
     TALLY_TRY(
         tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)bytes, 0, 0, &c->scratch));
     const tally__cu_address flags = has_flags ? c->scratch.nodes : 0;
-    *out = tally__results_of(c, c->scratch.nodes + at_results, (int32_t *)(uintptr_t)flags);
+    *out = tally__results_of(c, c->scratch.nodes + at_results, tally__pointer(flags));
     return has_flags ? tally__call_clear(c, flags, sizeof *out->flags) : TALLY_OK;
 }
 static tally_status close_scratch(tally__call *c, uint64_t at_results, int64_t rows, const tally_results *out,
                                   tally__report *report) {
-    return tally__call_finalize(c, c->scratch.nodes + at_results, rows, (tally__cu_address)(uintptr_t)out->flags,
-                                report);
+    return tally__call_finalize(c, c->scratch.nodes + at_results, rows, tally__address(out->flags), report);
 }
 
 /* ---- rows that lie across others ---- */
@@ -167,7 +166,7 @@ tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *s
                    at_results = tally__take(&bytes, tally__staging_bytes(c, rows));
     TALLY_TRY(tally__call_prepare(c, forms, work.are_whole ? 1 : 2));
     TALLY_TRY(open_scratch(c, bytes, at_results, tally__call_waits(c) || !work.are_whole, &work.out));
-    work.nodes = (char *)(uintptr_t)(c->scratch.nodes + at_nodes);
+    work.nodes = tally__pointer(c->scratch.nodes + at_nodes);
     TALLY_TRY(work.are_whole ? launch_columns(c, &work, TALLY_START_BEHIND) : launch_with_numbers(c, &work));
     return close_scratch(c, at_results, rows, &work.out, report);
 }
@@ -279,10 +278,10 @@ static tally_status reduce_by_parts(tally__call *c, const tally_segments *segmen
     TALLY_TRY(tally__call_prepare(c, forms, work.parts == 1 ? 1 : 2));
     TALLY_TRY(open_scratch(c, bytes, at_results, tally__call_waits(c), &work.out));
     const tally__cu_address memory = c->scratch.nodes;
-    work.nodes = (char *)(uintptr_t)(memory + at_nodes);
-    work.left.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
-    work.left.limbs = limb_bytes > 0 ? (char *)(uintptr_t)(memory + at_limbs) : NULL;
-    work.left.unsure = (int32_t *)(uintptr_t)(memory + at_unsure);
+    work.nodes = tally__pointer(memory + at_nodes);
+    work.left.arrivals = tally__pointer(c->scratch.arrivals);
+    work.left.limbs = limb_bytes > 0 ? tally__pointer(memory + at_limbs) : NULL;
+    work.left.unsure = tally__pointer(memory + at_unsure);
     TALLY_TRY(launch_some(c, &work, each));
     return close_scratch(c, at_results, work.rows, &work.out, report);
 }

@@ -29,7 +29,7 @@ static tally_status copy_far(const tally__call *c, const char *from, int64_t str
     int64_t bytes = (int64_t)tally__geometry_of(c->spec).value_bytes, pieces = stride == bytes ? 1 : n;
     for (int64_t i = 0; i < pieces; i++)
         TALLY_TRY(tally__gpu_check(driver,
-                                   driver->copy_out(to + i * bytes, (tally__cu_address)(uintptr_t)(from + i * stride),
+                                   driver->copy_out(to + i * bytes, tally__address(from + i * stride),
                                                     (size_t)(n / pieces * bytes), c->stream),
                                    "copy values"));
     return TALLY_OK;
@@ -55,7 +55,7 @@ tally_status tally__far_store(const tally__spec *spec, void *to, const void *byt
     const tally__sink sink = {.data = to};
     tally__call c;
     tally_status status = tally__call_open(&c, tally__platform_of(&spec->options), spec, &none, NULL, &sink);
-    if (status == TALLY_OK) status = tally__call_store(&c, (tally__cu_address)(uintptr_t)to, bytes, count);
+    if (status == TALLY_OK) status = tally__call_store(&c, tally__address(to), bytes, count);
     tally__call_close(&c);
     return status;
 }

@@ -84,7 +84,7 @@ static memory lay_out(const tally__call *c, const tally_group_work *group) {
 
 static tally_status launch_all(const tally__call *c, tally_features_work *work, const memory *m, int64_t blocks) {
     tally_group_work *group = &work->group;
-    char *const base = (char *)(uintptr_t)c->scratch.nodes;
+    char *const base = tally__pointer(c->scratch.nodes);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FEATURES, &kernels));
     group->nodes_to = base + m->nodes[0];
@@ -119,16 +119,16 @@ tally_status tally__reduce_features(tally__call *c, const tally_group_work *grou
     const tally__cu_address base = c->scratch.nodes, staging = base + (tally__cu_address)m.results,
                             at_words = base + (tally__cu_address)m.words;
     work.out = tally__results_of(c, staging, flags);
-    work.group.has_nodes = (int32_t *)(uintptr_t)at_words + HAS_NODES;
-    work.group.is_unsure = (int32_t *)(uintptr_t)at_words + IS_UNSURE;
+    work.group.has_nodes = (int32_t *)tally__pointer(at_words) + HAS_NODES;
+    work.group.is_unsure = (int32_t *)tally__pointer(at_words) + IS_UNSURE;
     TALLY_TRY(tally__call_clear(c, at_words, sizeof words));
     TALLY_TRY(launch_all(c, &work, &m, blocks));
     if (c->spec->exact && is_waited_for) {
         TALLY_TRY(tally__call_fetch(c, words, at_words, sizeof words));
         if (words[IS_UNSURE] != 0) return *is_done = false, TALLY_OK;
     }
-    TALLY_TRY(tally__call_finalize(c, staging, work.group.segments * work.group.inner,
-                                   (tally__cu_address)(uintptr_t)work.out.flags, report));
+    TALLY_TRY(tally__call_finalize(c, staging, work.group.segments * work.group.inner, tally__address(work.out.flags),
+                                   report));
     if (c->spec->exact && !is_waited_for) {
         *is_done = false;
         c->wanted = work.group.is_unsure;

@@ -144,7 +144,7 @@ static tally_status place_sequence(job *j) {
 
 /* Makes the groups, in memory that place and place_sort have laid out. */
 static tally_status group_vectors(job *j, const sort_memory *sort) {
-    TALLY_TRY(tally__call_clear(j->call, (tally__cu_address)(uintptr_t)j->work.flags, sizeof *j->work.flags));
+    TALLY_TRY(tally__call_clear(j->call, tally__address(j->work.flags), sizeof *j->work.flags));
     return j->kind == TALLY_UNSORTED_IDS ? sort_ids(j, sort)
            : j->kind == TALLY_BEGIN_END  ? place_begins(j)
                                          : place_sequence(j);
@@ -182,11 +182,10 @@ static tally_status describe(job *j, tally__call *call, const tally_segments *se
 static tally_status count_places(job *j) {
     tally_group_work *group = &j->work.group;
     int32_t flags = 0;
-    TALLY_TRY(tally__call_fetch(j->call, &flags, (tally__cu_address)(uintptr_t)j->work.flags, sizeof flags));
+    TALLY_TRY(tally__call_fetch(j->call, &flags, tally__address(j->work.flags), sizeof flags));
     if (flags & TALLY_FLAG_BAD_SEGMENTS) return refuse(j);
     if (j->kind != TALLY_BEGIN_END) return TALLY_OK;
-    return tally__call_fetch(j->call, &group->places,
-                             (tally__cu_address)(uintptr_t)(group->offsets + 8 * group->segments), 8);
+    return tally__call_fetch(j->call, &group->places, tally__address(group->offsets + 8 * group->segments), 8);
 }
 
 /* ---- copies ---- */
@@ -238,9 +237,9 @@ static tally_status make_copies(job *j) {
                             spread = tally__take(&size, (results + 1) * group->spread_bytes);
     TALLY_TRY(
         tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_COPIES, (size_t)size, 0, 0, &c->scratch));
-    group->x_to = (char *)(uintptr_t)(c->scratch.nodes + x);
-    group->y_to = c->spec->inputs == 2 ? (char *)(uintptr_t)(c->scratch.nodes + y) : NULL;
-    group->spread = (char *)(uintptr_t)(c->scratch.nodes + spread);
+    group->x_to = tally__pointer(c->scratch.nodes + x);
+    group->y_to = c->spec->inputs == 2 ? tally__pointer(c->scratch.nodes + y) : NULL;
+    group->spread = tally__pointer(c->scratch.nodes + spread);
     j->work.x = c->in.x;
     j->work.y = c->in.y;
     j->work.x_stride = c->in.x_stride;
@@ -321,7 +320,7 @@ tally_status tally__find_places(tally__call *call, const tally_segments *segment
     job j;
     TALLY_TRY(find_groups(&j, call, segments));
     const tally_group_work *found = &j.work.group;
-    *flags = (tally__cu_address)(uintptr_t)j.work.flags;
+    *flags = tally__address(j.work.flags);
     *group = (tally_group_work){.index = found->offsets,
                                 .index_bytes = found->offset_bytes,
                                 .vectors = found->vectors,

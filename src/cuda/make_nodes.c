@@ -12,8 +12,6 @@
 
 enum { LONG_BYTES = 1024 * 1024 }; /* of a segment that gets a launch of its own */
 
-static void *pointer(tally__cu_address address) { return (void *)(uintptr_t)address; }
-
 /* Writes the count of a node's values behind the node, byte by byte. A fill is the driver's only write that reads no
  * host memory: such memory might be gone when the stream gets there. */
 static tally_status put_count(const tally__call *call, tally__cu_address node, const tally__nodes_to *to,
@@ -40,8 +38,11 @@ static tally_status open_maker(tally__call *call, tally__cu_address own, maker *
 
 static tally_status make_node(tally__call *call, const maker *m, const tally__nodes_to *to, int64_t r) {
     const tally__cu_address at = to->at + (uint64_t)r * to->apart;
-    const tally_nodes_work work = {
-        .nodes = pointer(m->own), .count = 1, .parties = 1, .most = TALLY_MOST_VALUES, .merged = pointer(at)};
+    const tally_nodes_work work = {.nodes = tally__pointer(m->own),
+                                   .count = 1,
+                                   .parties = 1,
+                                   .most = TALLY_MOST_VALUES,
+                                   .merged = tally__pointer(at)};
     if (call->spec->exact) return tally__launch_node(call, at); /* its count is in it */
     TALLY_TRY(tally__launch_node(call, m->own));
     TALLY_TRY(tally__call_launch_resident(call, &m->kernel, 1, TALLY_START_BEHIND, &work));
@@ -89,8 +90,8 @@ static tally_status copy_parts(const tally__call *call, const tally__parts *part
         .inner = parts->inner, .vectors = call->in.count / parts->inner, .segments = parts->count / parts->inner};
     if (parts->groups == NULL) return TALLY_OK;
     TALLY_TRY(send_places(call, parts->groups, copies, bytes));
-    g->index = pointer(copies);
-    g->ends = pointer(copies + bytes);
+    g->index = tally__pointer(copies);
+    g->ends = tally__pointer(copies + bytes);
     g->index_bytes = sizeof(int64_t);
     return TALLY_OK;
 }
@@ -113,8 +114,8 @@ static tally_status open_pieces(tally__call *call, tally_part_nodes_work *work) 
     work->piece_bytes = (int64_t)(call->spec->exact ? kernel->node_bytes : kernel->node_size);
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_FEATURES,
                                  counters + (size_t)(work->count * work->pieces * work->piece_bytes), 0, 0, &scratch));
-    work->arrivals = pointer(scratch.nodes);
-    work->piece_nodes = pointer(scratch.nodes + counters);
+    work->arrivals = tally__pointer(scratch.nodes);
+    work->piece_nodes = tally__pointer(scratch.nodes + counters);
     return tally__call_clear(call, scratch.nodes, counters);
 }
 
@@ -127,7 +128,7 @@ static tally_status merge_pieces(tally__call *call, const tally__loaded *kernel,
                                    .count = pieces->count,
                                    .parties = pieces->pieces,
                                    .most = TALLY_MOST_VALUES,
-                                   .merged = pointer(to->at),
+                                   .merged = tally__pointer(to->at),
                                    .merged_stride = (int64_t)to->apart};
     return tally__call_launch_resident(call, kernel, tally__over(work.count, TALLY_THREADS), TALLY_START_BEHIND, &work);
 }
@@ -144,10 +145,10 @@ static tally_status make_parts(tally__call *call, int64_t results, const tally_g
                                   .length = length,
                                   .left_length = least_long,
                                   .count_at = (int32_t)to->count_at,
-                                  .nodes = pointer(to->at),
+                                  .nodes = tally__pointer(to->at),
                                   .node_stride = (int64_t)to->apart,
                                   .pieces = 1,
-                                  .flags = pointer(flags),
+                                  .flags = tally__pointer(flags),
                                   .group = *group};
     tally__loaded kernel, merging;
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_PART_NODES, &kernel));

@@ -87,7 +87,7 @@ static tally_status take_memory(job *j) {
     return TALLY_OK;
 }
 
-#define ON_DEVICE(j, member) ((void *)(uintptr_t)((j)->table + offsetof(table, member)))
+#define ON_DEVICE(j, member) tally__pointer((j)->table + offsetof(table, member))
 
 static bool is_packed(const char *data, int64_t stride, int64_t width) {
     return stride == width && (uintptr_t)data % (uintptr_t)width == 0;
@@ -104,7 +104,7 @@ static bool are_packed(const tally__gpu_merge *m) {
 static tally_merge_work pass_of(const job *j, int number) {
     const tally__gpu_merge *m = j->merge;
     const bool to_output = (j->passes - 1 - number) % 2 == 0, has_origins = m->origin != NULL;
-    char *const values = (char *)(uintptr_t)j->values, *const origins = (char *)(uintptr_t)j->origins;
+    char *const values = tally__pointer(j->values), *const origins = tally__pointer(j->origins);
     char *const arrays = ON_DEVICE(j, arrays);
     tally_merge_work pass = {.arrays = (const tally_merge_array *)(void *)arrays,
                              .before =
@@ -119,7 +119,7 @@ static tally_merge_work pass_of(const job *j, int number) {
                              .origins_to_stride = to_output ? m->origin_stride : 8,
                              .infinity = m->infinity,
                              .log_run = log_run_of(j, number),
-                             .boundaries = (tally_merge_boundary *)(uintptr_t)j->boundaries,
+                             .boundaries = tally__pointer(j->boundaries),
                              .tiles = tiles_of(j, number),
                              .report = ON_DEVICE(j, report)};
     if (is_packed(pass.to, pass.to_stride, m->width)) pass.packed |= TALLY_MERGE_TO_PACKED;
@@ -183,7 +183,7 @@ static tally_status launch_pass(const job *j, int number) {
                   TALLY_START_EARLY);
 }
 static tally_status hear(const job *j, tally_merge_report *report) {
-    return tally__call_fetch(&j->call, report, (tally__cu_address)(uintptr_t)ON_DEVICE(j, report), sizeof *report);
+    return tally__call_fetch(&j->call, report, tally__address(ON_DEVICE(j, report)), sizeof *report);
 }
 
 static tally_status merge_here(job *j, int64_t *misplaced) {

@@ -8,8 +8,6 @@
 
 enum { MOST_BLOCKS = 64 }; /* where each thread has copies of nodes */
 
-static void *pointer(tally__cu_address address) { return (void *)(uintptr_t)address; }
-
 /* ---- production/nodes.h ---- */
 
 tally_status tally__open_nodes_memory(tally__call *call, int64_t results, size_t bytes, tally__nodes_memory *memory) {
@@ -34,8 +32,8 @@ tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_memory
                                     const tally_nodes_work *work) {
     tally_nodes_work own = *work;
     own.most = TALLY_MOST_VALUES;
-    own.out.flags = pointer(memory->flags);
-    own.copies = pointer(memory->copies);
+    own.out.flags = tally__pointer(memory->flags);
+    own.copies = tally__pointer(memory->copies);
     return tally__call_launch_resident(call, &memory->kernel, memory->blocks, TALLY_START_BEHIND, &own);
 }
 
@@ -81,8 +79,7 @@ static tally_status finalize_nodes(const tally__report *report) {
 static tally_status reduce_here(tally__call *call, const tally__node_parts *what, void *nodes) {
     tally__report report = {0};
     tally__cu_address flags;
-    const tally__nodes_to to = {.at = (tally__cu_address)(uintptr_t)nodes,
-                                .apart = tally__geometry_of(call->spec).node_bytes};
+    const tally__nodes_to to = {.at = tally__address(nodes), .apart = tally__geometry_of(call->spec).node_bytes};
     TALLY_TRY(check_reach(call, nodes, "nodes"));
     TALLY_TRY(tally__launch_nodes(call, what, &to, &flags));
     TALLY_TRY(fetch_flags(call, flags, &report));
@@ -211,7 +208,7 @@ static tally_status allocate(const tally__spec *spec, const void *beside, size_t
         status = tally__gpu_check(call.gpu->driver, call.gpu->driver->allocate(&there, bytes > 0 ? bytes : 1),
                                   "give memory for nodes");
     tally__call_close(&call);
-    *memory = pointer(there);
+    *memory = tally__pointer(there);
     return status;
 }
 
@@ -227,7 +224,7 @@ static tally_status wait(const tally__spec *spec, const void *there) {
 static tally_status fetch(const tally__spec *spec, void *to, const void *nodes, size_t bytes) {
     tally__call call;
     tally_status status = open_call(&call, spec, NULL, NULL, nodes, NULL);
-    if (status == TALLY_OK) status = tally__call_fetch(&call, to, (tally__cu_address)(uintptr_t)nodes, bytes);
+    if (status == TALLY_OK) status = tally__call_fetch(&call, to, tally__address(nodes), bytes);
     tally__call_close(&call);
     return status;
 }
@@ -236,8 +233,8 @@ static tally_status release(const tally__spec *spec, void *memory) {
     tally__call call;
     tally_status status = open_call(&call, spec, NULL, NULL, memory, NULL);
     if (status == TALLY_OK)
-        status = tally__gpu_check(call.gpu->driver, call.gpu->driver->release((tally__cu_address)(uintptr_t)memory),
-                                  "give memory back");
+        status =
+            tally__gpu_check(call.gpu->driver, call.gpu->driver->release(tally__address(memory)), "give memory back");
     tally__call_close(&call);
     return status;
 }

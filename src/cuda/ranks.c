@@ -98,7 +98,7 @@ static tally_status make_nodes(tally__call *call, const tally__node_parts *what,
 
 static tally_status exchange(const tally__call *call, const peers *p, int64_t results, const layout *l) {
     const size_t bytes = (size_t)results * l->record;
-    void *mine = (void *)(uintptr_t)l->mine, *all = (void *)(uintptr_t)l->all;
+    void *mine = tally__pointer(l->mine), *all = tally__pointer(l->all);
     if (l->adds)
         return tally__nccl_check(
             p->nccl,
@@ -109,7 +109,7 @@ static tally_status exchange(const tally__call *call, const peers *p, int64_t re
 }
 
 static tally_status finish(tally__call *call, const peers *p, int64_t results, const layout *l) {
-    const tally_nodes_work work = {.nodes = (const char *)(uintptr_t)l->all,
+    const tally_nodes_work work = {.nodes = tally__pointer(l->all),
                                    .party_stride = results * (int64_t)l->record,
                                    .node_stride = (int64_t)l->record,
                                    .parties = l->adds ? 1 : p->count,
@@ -247,7 +247,7 @@ static tally_status reduce_elements(tally_context *context, job *j, tally__call 
     TALLY_TRY(tally__gpu_scratch(call->gpu, j->spec.context, call->stream, TALLY_FOR_COPIES,
                                  block * (size_t)j->spec.inputs + (size_t)width * (size_t)j->sink.stride + 64, 0, 0,
                                  &scratch));
-    char *const first = (char *)(uintptr_t)scratch.nodes, *const second = j->spec.inputs == 2 ? first + block : first;
+    char *const first = tally__pointer(scratch.nodes), *const second = j->spec.inputs == 2 ? first + block : first;
     const char *const rows[2] = {first, second};
     char *const results = second + block;
     TALLY_TRY(tally__nccl_check(p->nccl, scatter(p, call, j->in.x, first, n, bytes), "exchange blocks of elements"));

@@ -343,13 +343,13 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, bytes, 0, 0, scratch));
     *staging = scratch->nodes + at_results;
     *flags = asks ? scratch->nodes + at_flags : 0;
-    p->work.nodes = (char *)(uintptr_t)(scratch->nodes + at_nodes);
-    p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
-    p->work.left = (tally_left_rows){.unsure = (int32_t *)(uintptr_t)(scratch->nodes + at_unsure),
-                                     .limbs = limb_bytes > 0 ? (char *)(uintptr_t)(scratch->nodes + at_limbs) : NULL,
+    p->work.nodes = tally__pointer(scratch->nodes + at_nodes);
+    p->work.arrivals = tally__pointer(scratch->arrivals);
+    p->work.left = (tally_left_rows){.unsure = tally__pointer(scratch->nodes + at_unsure),
+                                     .limbs = limb_bytes > 0 ? tally__pointer(scratch->nodes + at_limbs) : NULL,
                                      .arrivals = p->work.arrivals,
                                      .counters = 1};
-    p->work.out = tally__results_of(call, *staging, (int32_t *)(uintptr_t)*flags);
+    p->work.out = tally__results_of(call, *staging, tally__pointer(*flags));
     return asks ? tally__call_clear(call, *flags, sizeof *p->work.out.flags) : TALLY_OK;
 }
 

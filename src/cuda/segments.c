@@ -186,7 +186,7 @@ static parts lay_out(const job *j) {
 
 /* Where kernels read and write, in memory laid out so. */
 static void place(job *j, const parts *at, tally__cu_address memory) {
-#define PLACE(part) ((void *)(uintptr_t)(memory + at->part))
+#define PLACE(part) tally__pointer(memory + at->part)
     const tally__call *c = j->call;
     const bool is_rows = j->segments.kind == TALLY_ROWS;
     tally_partition *partition = &j->work.partition;
@@ -261,7 +261,7 @@ static tally_status prepare(const job *j) {
     tally__loaded kernels;
     if (plan_has_boundaries(j))
         return tally__call_clear(
-            c, (tally__cu_address)(uintptr_t)j->work.out.flags,
+            c, tally__address(j->work.out.flags),
             (size_t)((const char *)(j->work.arrivals + partition->cleared) - (const char *)j->work.out.flags));
     if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &work));
     if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &work));
@@ -359,7 +359,7 @@ static tally_status run(job *j, tally__report *report) {
     TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
-    TALLY_TRY(tally__call_finalize(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.out.flags, report));
+    TALLY_TRY(tally__call_finalize(c, j->staging, j->results, tally__address(j->work.out.flags), report));
     return report->flags & TALLY_FLAG_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
 }
 

@@ -78,11 +78,11 @@ tally_status tally__launch_whole(tally__call *c, int64_t begin, int64_t n, int64
     else
         shape_ordered(c, n, &work, &blocks, &node_bytes);
     TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_BOXES, node_bytes,
-                                 (tally__cu_address)(uintptr_t)c->spec->options.scratch, c->spec->options.scratch_bytes,
+                                 tally__address(c->spec->options.scratch), c->spec->options.scratch_bytes,
                                  &c->scratch));
-    work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
-    work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
-    *(what == TALLY_WRITES_NODE ? &work.node : &work.out.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
+    work.nodes = tally__pointer(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
+    work.arrivals = tally__pointer(c->scratch.arrivals);
+    *(what == TALLY_WRITES_NODE ? &work.node : &work.out.result) = tally__pointer(to != 0 ? to : c->scratch.node);
     return tally__call_launch(c, &loaded, loaded.first, blocks, TALLY_START_BEHIND, &work);
 }
 
@@ -136,7 +136,7 @@ tally_status tally__reduce_whole(tally__call *c, tally__report *report) {
     if (tally__is_exact_row(c)) return tally__reduce_exact_rows(c, &row, report);
     if (!c->sink_on_device) return reduce_to_host(c, report);
     TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, TALLY_WRITES_RESULT,
-                                  needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
+                                  needs_staging ? 0 : tally__address(c->sink->data)));
     if (c->in.count == 0) report->flags = flags_of_nothing(c->spec, c->sink); /* known without waiting */
     return tally__call_finalize(c, c->scratch.node, 1, 0, report);
 }

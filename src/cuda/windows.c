@@ -69,7 +69,7 @@ static tally_status open_windows(tally__call *call, const tally__node_windows *w
 
 static tally_status fetch_flags(const job *j) {
     int32_t flags = 0;
-    TALLY_TRY(tally__call_fetch(j->call, &flags, (tally__cu_address)(uintptr_t)j->work.flags, sizeof flags));
+    TALLY_TRY(tally__call_fetch(j->call, &flags, tally__address(j->work.flags), sizeof flags));
     TALLY_CHECK((flags & TALLY_FLAG_BAD_SEGMENTS) == 0, BAD_STATE, "an extent is invalid");
     return TALLY_OK;
 }
@@ -84,8 +84,7 @@ tally_status tally__launch_shrink(tally__call *call, const tally__node_windows *
     j.work.to_nodes = 1;
     TALLY_TRY(launch(&j, TALLY_ENTRY_window_move, words));
     TALLY_TRY(fetch_flags(&j));
-    TALLY_TRY(tally__call_fetch(call, &all, (tally__cu_address)(uintptr_t)j.work.offsets + 8 * (uint64_t)w->count,
-                                sizeof all));
+    TALLY_TRY(tally__call_fetch(call, &all, tally__address(j.work.offsets) + 8 * (uint64_t)w->count, sizeof all));
     *bytes = (size_t)all * sizeof all;
     return TALLY_OK;
 }
