@@ -85,6 +85,8 @@ MAY_NEED = {"include/tally/tally_mpi.h": {"mpi.h"}}  # and this one of another
 # #if. kernels/device may ask which compiler reads it, by the compiler's names, and sets what is not given:
 POLICY = "kernels/policy.h"
 GIVEN = {
+    "TALLY_LOG_FAN",  # by a build for tests (CONTRIBUTING.md)
+    "TALLY_LOG_CHUNK_FAN",
     "TALLY_FEWER",  # by the host, which compiles again if registers spill (src/cuda/compiler.c)
     "TALLY_LANE_AGAIN",  # by the text of a form, before all else (kernels/production/segments.h)
     "TALLY_HAS_FMA",  # by src/cpu/target.h for the instruction set of a unit

@@ -48,6 +48,8 @@ TALLY_FN void close_groups(const tally_segments_work *work, int32_t is_there, gr
     }
 }
 
+TALLY_ASSERT(TALLY_TILE_MOST(TALLY_KERNEL_INPUTS) / (TALLY_DEVICE_LEAF * TALLY_SLOT * TALLY_KERNEL_INPUTS) < TALLY_FAN,
+             "several groups of leaves begin in a tile");
 /* Combines groups of leaves. A lane looks at a tile, and a warp combines the groups that begin in TALLY_SPAN_TILES
  * tiles. Where segments are short, few tiles have any. */
 TALLY_KERNEL_ENTRY(TALLY_THREADS, TALLY_SPANS, tally_segments_work, 1) {
