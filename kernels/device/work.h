@@ -7,15 +7,10 @@
 #include "device/dialect.h"
 #include "features/groups.h"
 
-/* Nodes that one warp combines, two for each lane, and nodes of chunks that are combined at a time. Builds for tests on
- * the simulator may have fewer (CONTRIBUTING.md), so that trees of few nodes have several levels. */
-#ifndef TALLY_LOG_FAN
+#ifndef TALLY_LOG_FAN /* a build for tests may have less (CONTRIBUTING.md) */
 #define TALLY_LOG_FAN 6
 #endif
-#ifndef TALLY_LOG_CHUNK_FAN
-#define TALLY_LOG_CHUNK_FAN 6
-#endif
-enum { TALLY_FAN = 1 << TALLY_LOG_FAN, TALLY_CHUNK_FAN = 1 << TALLY_LOG_CHUNK_FAN };
+enum { TALLY_FAN = 1 << TALLY_LOG_FAN }; /* nodes that one warp combines: two for each lane */
 /* How many places a level of the tree has for nodes or counters, from the number on the level below; and how many all
  * levels have together (order/nodes.h). */
 TALLY_FN int64_t tally_next_pitch(int64_t pitch) { return pitch / TALLY_FAN + 2; }
@@ -70,7 +65,15 @@ enum { TALLY_SHORT_APART = 16 };
 /* The most lanes side by side in production/exact_columns.h. */
 enum { TALLY_EXACT_COLUMNS_ACROSS = 32 };
 #define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32) /* there: the warps that make the results of `rows` rows */
-enum { TALLY_CHUNK_LEAVES = 16 };                   /* the most leaves of a chunk; a power of two */
+
+#ifndef TALLY_LOG_CHUNK_FAN /* likewise */
+#define TALLY_LOG_CHUNK_FAN 6
+#endif
+enum {
+    TALLY_CHUNK_FAN = 1 << TALLY_LOG_CHUNK_FAN, /* nodes of chunks that are combined at a time */
+    TALLY_CHUNK_LEAVES = 16                     /* the most leaves of a chunk; a power of two */
+};
+
 /* Where a tile of segments begins (partition/partition.h): its first own segment and the first value that it reads. The
  * segment before may cross the boundary: `end` is its end, `leaf` the number of its leaf that begins at the boundary,
  * and `place` where its nodes are (order/nodes.h); -1 where the offsets are bad. */
