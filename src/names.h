@@ -487,6 +487,7 @@
 #define key_of TALLY_N(key_of)
 #define key_of_compared TALLY_N(key_of_compared)
 #define keys_words TALLY_N(keys_words)
+#define ladder_of_run TALLY_N(ladder_of_run)
 #define lane_columns TALLY_N(lane_columns)
 #define lane_sums_t TALLY_N(lane_sums_t)
 #define lanes2_t TALLY_N(lanes2_t)

@@ -19,6 +19,8 @@ TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
     while (pitch > 2) all += pitch = tally_next_pitch(pitch);
     return all;
 }
+/* How many counters the groups of a tree over n nodes have. */
+TALLY_FN int64_t tally_all_counters(int64_t n) { return tally_all_pitches(tally_next_pitch(n)); }
 
 enum { TALLY_EXPANSION_NODE_BYTES = 96 }; /* a node of compensated/expansions.h, at most */
 enum { TALLY_LANE_VALUES = 448 };         /* that a lane adds up at most: so errors are bounded (compensated/nodes.h) */

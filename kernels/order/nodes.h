@@ -21,6 +21,11 @@ typedef struct tally_ladder {
 } tally_ladder;
 #endif
 
+/* The tree over the n nodes of one run, from cell 0 on. `arrivals` has tally_all_counters(n) counters. */
+TALLY_FN tally_ladder ladder_of_run(char *nodes, uint32_t *arrivals, int64_t n) {
+    const tally_ladder ladder = {nodes, arrivals, 0, n, tally_next_pitch(n)};
+    return ladder;
+}
 TALLY_FN node_t *node_at(char *nodes, int64_t i) { return (node_t *)(void *)(nodes + i * (int64_t)sizeof(node_t)); }
 
 /* The tree over nodes at ... at + members - 1, at most TALLY_FAN. Lane 0 gets the result. */

@@ -58,8 +58,7 @@ TALLY_FN int32_t take_tile(const row_values_t *row, int32_t log_run, int64_t til
     if (tally_warp() != 0) return 0;
     *node = shared->nodes[tally_lane() % TALLY_WARPS];
     *node = pair_lanes(*node, (int32_t)(runs < TALLY_WARPS ? runs : TALLY_WARPS));
-    const tally_ladder ladder = {nodes, arrivals, 0, tiles, tally_next_pitch(tiles)};
-    return climb(ladder, node, tile, tiles);
+    return climb(ladder_of_run(nodes, arrivals, tiles), node, tile, tiles);
 }
 
 #endif

@@ -62,10 +62,9 @@ TALLY_LONG void put_again(const tally_parts_work *work, int64_t row, shared_t *s
 /* Takes the node of a part up the row's tree, by a warp. True: it is the last to arrive, and lane 0 has the row's node.
  */
 TALLY_FN int32_t close_part(const tally_parts_work *work, int64_t row, int32_t part, node_t *node) {
-    const tally_ladder ladder = {work->nodes + row * work->row_nodes * (int64_t)sizeof *node,
-                                 work->left.arrivals + row * work->left.counters, 0, work->parts,
-                                 tally_next_pitch(work->parts)};
-    return climb(ladder, node, part, work->parts);
+    char *const nodes = work->nodes + row * work->row_nodes * (int64_t)sizeof *node;
+    uint32_t *const arrivals = work->left.arrivals + row * work->left.counters;
+    return climb(ladder_of_run(nodes, arrivals, work->parts), node, part, work->parts);
 }
 /* Says whether a row is left to production/left_rows.h, by a warp. */
 TALLY_FN void note_unsure(const tally_parts_work *work, int64_t row, int32_t is_unsure) {

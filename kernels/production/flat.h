@@ -21,6 +21,17 @@
 
 /* Whether any segment is to be reduced. Others may be writing: all lanes of a warp go on, or none. */
 TALLY_FN int32_t warp_has_work(const tally_segments_work *work) { return !tally_any(!thread_sees_work(work)); }
+/* Whether the numbers of limbs are those of rows, to which production/exact_columns.h adds. Then there are no tiles. */
+TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
+/* Empties the numbers of limbs, by the warps of all blocks. */
+TALLY_FN void clear_nodes(const tally_segments_work *work) {
+    const tally_partition *const partition = &work->partition;
+    const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS,
+                  all = are_of_rows(work) ? partition->count * partition->groups : partition->tiles;
+    for (int64_t i = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); i < all; i += step)
+        if (are_of_rows(work) || is_node_used(work, i)) clear_node(node_of(work, i));
+}
+
 /* ---- tiles ---- */
 
 /* A tile: the segment that enters it (or -1), the segments that lie in it, and the segment that leaves it (or -1). */
@@ -41,17 +52,6 @@ TALLY_FN int32_t place_tile(const tally_segments_work *work, int64_t t, tile_t *
     return from.segment >= 0 && to.segment >= from.segment && to.segment <= work->partition.count && from.value >= 0 &&
            to.value >= from.value && to.value <= work->partition.values && from.end >= from.value &&
            to.end >= to.value && (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
-}
-
-/* Whether the numbers of limbs are those of rows, to which production/exact_columns.h adds. Then there are no tiles. */
-TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
-/* Empties the numbers of limbs, by the warps of all blocks. */
-TALLY_FN void clear_nodes(const tally_segments_work *work) {
-    const tally_partition *const partition = &work->partition;
-    const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS,
-                  all = are_of_rows(work) ? partition->count * partition->groups : partition->tiles;
-    for (int64_t i = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); i < all; i += step)
-        if (are_of_rows(work) || is_node_used(work, i)) clear_node(node_of(work, i));
 }
 /* Reduces a warp's share of the segments in a tile, of which warps take whole_most in turn, as a few are best sorted by
  * one warp. False: the offsets are bad. */

@@ -267,7 +267,7 @@ static tally_status reduce_by_parts(tally__call *c, const tally_segments *segmen
     uint64_t bytes = 0;
     divide_rows_into_parts(c, &work);
     work.row_nodes = tally_all_pitches(work.parts);
-    work.left.counters = tally_all_pitches(tally_next_pitch(work.parts));
+    work.left.counters = tally_all_counters(work.parts);
     const int64_t each = tally__least(work.rows, work.parts == 1 ? INT32_MAX : TALLY_ARRIVALS / work.left.counters),
                   shared = work.parts == 1 ? 0 : each, limb_bytes = tally__limb_bytes(c, shared);
     tally__take(&bytes, sizeof *work.out.flags);

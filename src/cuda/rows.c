@@ -72,7 +72,7 @@ static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
     do {
         p->work.tiles = tally__over(leaves, (int64_t)TALLY_WARPS << p->work.run);
         p->work.row_nodes = p->work.tiles > 1 ? tally_all_pitches(p->work.tiles) : 0;
-        p->work.row_groups = p->work.tiles > 1 ? tally_all_pitches(tally_next_pitch(p->work.tiles)) : 0;
+        p->work.row_groups = p->work.tiles > 1 ? tally_all_counters(p->work.tiles) : 0;
     } while (p->work.row_groups > TALLY_ARRIVALS && p->work.run++ < 5);
 }
 

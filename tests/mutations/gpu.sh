@@ -28,8 +28,7 @@ mutation found-ties kernels/rows/found.h 'a.best.key == found.best.key ? a.where
 mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 0) return -1;' ') return -1;'
 file=kernels/production/columns.h
 mutation columns-go-on $file 'nodes_of_subs(&panel, &leaf, begin + first,' 'nodes_of_subs(&panel, &leaf, first,'
-mutation rows-counters kernels/order/tile.h 'tally_next_pitch(tiles)}' 'tiles / TALLY_FAN}'
-mutation parts-counters kernels/production/exact_parts.h 'tally_next_pitch(work->parts)}' 'work->parts / TALLY_FAN}'
+mutation rows-counters kernels/order/nodes.h 'n, tally_next_pitch(n)}' 'n, n / TALLY_FAN}'
 mutation columns-last-chunk src/cuda/rows.c 'tally__over(p->work.length, each) : 1' 'p->work.length / each + 0 : 1'
 mutation columns-members $file 'left < each ? left : each);' 'left < each ? left : each - (chunk > 0));'
 mutation columns-digits kernels/rows/node_trees.h \
