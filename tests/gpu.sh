@@ -115,7 +115,7 @@ sums_sanitizer() { # all tools at once, as the kernels are few; these are compil
     end_parts
 }
 
-wanted="${*:-tests rows segments grouped mixes extremes big compile gallery sanitizer bench merge-bench}"
+wanted="${*:-tests rows exact_rows segments grouped mixes extremes big compile gallery sanitizer bench merge-bench}"
 for part in $wanted; do
     case $part in
     tests)
@@ -125,7 +125,7 @@ for part in $wanted; do
         done
         end_parts
         ;;
-    rows | segments | grouped | extremes)
+    rows | exact_rows | segments | grouped | extremes)
         # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
         for share in $(seq 0 13); do
             begin_part "$part-$share" timeout 400 "build/dev/test_gpu_$part" --cuda --share "$share/14"
@@ -153,6 +153,7 @@ for part in $wanted; do
             done
             for share in $(seq 0 3); do
                 begin_part "$tool-rows-$share" sanitize "$tool" test_gpu_rows --share "$share/4"
+                begin_part "$tool-exact-rows-$share" sanitize "$tool" test_gpu_exact_rows --share "$share/4"
                 begin_part "$tool-segments-$share" sanitize "$tool" test_gpu_segments --share "$share/4"
                 begin_part "$tool-grouped-$share" sanitize "$tool" test_gpu_grouped --share "$share/4"
             done

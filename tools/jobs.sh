@@ -56,8 +56,8 @@ spare() { # spare HOW KERNEL...: sets the options for it
 }
 build() { # build OPTION_OF_CMAKE...
     if [ "${TALLY_SIMT_SEGMENTS:-OFF}" = OFF ]; then
-        echo "test_gpu_rows, _segments, _grouped, _mixes and _big, segments of test_gpu_user, long ones of test_gpu:" \
-            "SKIPPED here; make check runs them (TALLY_SIMT_SEGMENTS=ON has them: some minutes more)"
+        echo "test_gpu_rows, _exact_rows, _segments, _grouped, _mixes and _big, segments of test_gpu_user, long" \
+            "ones of test_gpu: SKIPPED here; make check runs them (TALLY_SIMT_SEGMENTS=ON has them: some minutes more)"
     fi
     if ! cmake -S . -B "$dir" -DTALLY_WERROR=ON -DTALLY_SIMT_SEGMENTS="${TALLY_SIMT_SEGMENTS:-OFF}" "$@" \
         >"$dir.configure.log"; then

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Mutations of the kernels of the GPU, on the simulator, in the words of tests/mutations.sh.
-group rows "${isas%% *}" "test_gpu_rows --quick" test_gpu_rows test_gpu_extremes
+group rows "${isas%% *}" "test_gpu_rows --quick" "test_gpu_exact_rows --quick" test_gpu_rows \
+    test_gpu_exact_rows test_gpu_extremes
 file=kernels/rows/batch.h
 mutation batch-joined $file \
     'return (row << panel->log_joined) + row_in_panel(panel, v);' \
