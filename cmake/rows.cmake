@@ -20,7 +20,7 @@ set(row "operator \"[A-Z0-9_]+\" \"[a-z0-9]+\" \"([a-z0-9]+)\" \"([12])\" \"([A-
 #                       order                         NaNs
 string(APPEND row "\"(TALLY_ORDER_[A-Z_]+)\" \"(TALLY_NANS_[A-Z_]+)\"")
 set(form_row "form \"([A-Z_]+)\" \"([A-Z]+)\"")
-set(unit_row "unit \"([A-Z]+)\" \"([A-Z_]+)\" \"(production/[a-z_]+.h)\" \"([A-Z_]*)\"")
+set(unit_row "unit \"([A-Z]+)\" \"([A-Z_]+)\" \"(production/[a-z_/]+.h)\" \"([A-Z_]*)\"")
 set(entry_row "entry \"([A-Z]+)\" \"([A-Z_]+)\" \"([a-z0-9_]+)\"")
 string(REGEX MATCHALL "[a-z_]+ (\"[^\"]*\" ?)+\\." lines "${text}")
 set(rows "")

@@ -110,7 +110,7 @@
 /* Values in shared memory and rows that lie across others are read twice. An index is found the first time
  * (shared/search.h, rows/found.h). */
 #define TALLY_READS_TWICE (TALLY_PASSES == 2 && !TALLY_HAS_INDEX)
-/* Rows that lie across others may begin at any address (production/any_columns.h). */
+/* Rows that lie across others may begin at any address (production/rows/any_columns.h). */
 #ifndef TALLY_ANY_ROWS
 #define TALLY_ANY_ROWS 0
 #endif
@@ -199,7 +199,7 @@
      : TALLY_BYTES > 4                  ? 16 \
                                         : 8)
 #define TALLY_COLUMNS_ARE_LARGE (!TALLY_IS_USER && !TALLY_READS_TWICE && (TALLY_BYTES > 4 || sizeof(column_t) > 8))
-/* The rows that a thread of production/stripes.h takes: it has 8 columns of each in registers. 0: columns are too
+/* The rows that a thread of production/rows/stripes.h takes: it has 8 columns of each in registers. 0: columns are too
  * large, or pairs of 16-bit integers, of which the compiler takes twice the registers. */
 #define TALLY_ARE_SHORT_PAIRS (TALLY_BYTES == 2 && sizeof(column_t) == 4 && sizeof(result_t) == 4)
 #define TALLY_STRIPES_ACROSS                                              \
@@ -208,7 +208,7 @@
      : TALLY_PASSES == 2 || TALLY_BYTES > 4                           ? 2 \
      : sizeof(column_t) * TALLY_KERNEL_INPUTS > 8                     ? 2 \
                                                                       : 4)
-/* The vectors that a thread of production/columns.h reads at once, if they take no more than 32 registers. Small
+/* The vectors that a thread of production/rows/columns.h reads at once, if they take no more than 32 registers. Small
  * columns that are read twice, bytes that take few operations and exact squares leave registers for 16; stats of bytes
  * only for 4. With more, registers spill (tests/unit/test_compile.c). */
 #define TALLY_ARE_BYTE_STATS (TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE)

@@ -88,7 +88,7 @@ GIVEN = {
     "TALLY_LOG_FAN",  # by a build for tests (CONTRIBUTING.md)
     "TALLY_LOG_CHUNK_FAN",
     "TALLY_FEWER",  # by the host, which compiles again if registers spill (src/cuda/compiler.c)
-    "TALLY_LANE_AGAIN",  # by the text of a form, before all else (kernels/production/segments.h)
+    "TALLY_LANE_AGAIN",  # by the text of a form, before all else (kernels/production/segments/segments.h)
     "TALLY_HAS_FMA",  # by src/cpu/target.h for the instruction set of a unit
     "TALLY_ON_GPU",  # by src/simt/kernels/instances.h for the simulator
 }

@@ -120,8 +120,8 @@ enum {
     has_bound = TALLY_MEASURES_CHUNKS && TALLY_NEEDS_LARGEST,
     bound_word = way_word - has_bound,             /* and what no term of theirs is larger than; */
     last_partial = bound_word / partial_words - 1, /* that of its end, and those before it */
-    /* For partial results that have no room there. Where a multiprocessor holds three blocks (production/segments.h),
-     * shared memory has no more. */
+    /* For partial results that have no room there. Where a multiprocessor holds three blocks
+     * (production/segments/segments.h), shared memory has no more. */
     pool_words = sizeof(node_t) > (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 4096 : 2
 };
 /* For which segments chunks pay, and who combines them. Measured. */

@@ -1,5 +1,5 @@
-/* The threads of a warp; the warps and the threads of a block, but of segments, production/flat.h and merges. Host and
- * kernels share them. */
+/* The threads of a warp; the warps and the threads of a block, but of segments, production/segments/flat.h and merges.
+ * Host and kernels share them. */
 #ifndef TALLY_BLOCK_H
 #define TALLY_BLOCK_H
 

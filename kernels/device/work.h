@@ -34,7 +34,8 @@ enum {
     TALLY_KEYS_AT = TALLY_BOXES_AT + TALLY_SMALL_BLOCKS * 2 * TALLY_EXPANSION_NODE_BYTES
 };
 
-/* How many numbers of limbs a block of production/flat.h finishes at once, in 24 KB, where each has node_bytes. */
+/* How many numbers of limbs a block of production/segments/flat.h finishes at once, in 24 KB, where each has
+ * node_bytes. */
 #define TALLY_FINISHED_OF(node_bytes) ((24 << 10) / ((node_bytes) + 16))
 /* How many neighbouring results a thread takes where rows are along another axis: 16 bytes of values of all inputs
  * together, or fewer where nodes are large. With `order_shows` a thread keeps several partial results for each, so it
@@ -47,24 +48,24 @@ enum {
      : TALLY_ACROSS_LEAST(value_bytes) < TALLY_ACROSS_MOST(node_bytes, order_shows)                                 \
          ? TALLY_ACROSS_MOST(node_bytes, order_shows)                                                               \
          : TALLY_ACROSS_LEAST(value_bytes))
-/* The same for exact rows (production/columns.h): as many as shared memory holds for each thread of a block. */
+/* The same for exact rows (production/rows/columns.h): as many as shared memory holds for each thread of a block. */
 #define TALLY_EXACT_ACROSS_OF(value_bytes, inputs, has_sum, has_products) \
     ((value_bytes) == 8 ? 2 / (inputs) : ((has_sum) && (has_products)) || (inputs) * (value_bytes) == 8 ? 2 : 4)
-/* The same for production/features.h, measured (docs/design/015). In canonical order each feature takes registers for 8
- * columns. */
+/* The same for production/segments/features.h, measured (docs/design/015). In canonical order each feature takes
+ * registers for 8 columns. */
 enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
 #define TALLY_FEATURES_ACROSS_OF(value_bytes, inputs, how)                   \
     ((how) == TALLY_FEATURES_ORDERED       ? 1                               \
      : (how) == TALLY_FEATURES_EXACT       ? ((value_bytes) == 8 ? 1 : 2)    \
      : 16 / ((value_bytes) * (inputs)) < 4 ? 16 / ((value_bytes) * (inputs)) \
                                            : 4)
-/* The rows that a thread of production/short.h takes. */
+/* The rows that a thread of production/rows/short.h takes. */
 #define TALLY_SHORT_ACROSS_OF(value_bytes) ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1)
 #define TALLY_SHORT_EXACT_ACROSS_OF(value_bytes, inputs, has_spread) \
     (((value_bytes) == 8 ? 2 : 4) / ((inputs) == 2 || (has_spread) ? 2 : 1)) /* and for short exact rows */
-/* Exact rows of up to so many values that lie side by side have a thread each (production/short_exact.h). */
+/* Exact rows of up to so many values that lie side by side have a thread each (production/rows/short_exact.h). */
 enum { TALLY_SHORT_APART = 16 };
-/* The most lanes side by side in production/exact_columns.h. */
+/* The most lanes side by side in production/rows/exact_columns.h. */
 enum { TALLY_EXACT_COLUMNS_ACROSS = 32 };
 #define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32) /* there: the warps that make the results of `rows` rows */
 
@@ -95,12 +96,12 @@ typedef struct tally_results {
 
 /* The segmentation, as offsets, and its division into tiles. */
 typedef struct tally_partition {
-    const char *index; /* offsets, of 4 or 8 bytes; for some kernels of production/partition.h lengths or segment ids */
+    const char *index; /* offsets, of 4 or 8 bytes; for some kernels that make such, lengths or segment ids */
     char *offsets;     /* the offsets made of these; NULL for rows, and for segment ids that tiles read themselves */
     const char *segment_ids; /* such segment ids: the index, aligned to index_bytes; or NULL */
     int64_t row;             /* values of each row */
     int64_t inner;           /* the distance between the values of a row */
-    int64_t groups; /* numbers of limbs for each row of production/exact_columns.h; 0: each tile has a number */
+    int64_t groups; /* numbers of limbs for each row of production/rows/exact_columns.h; 0: each tile has a number */
     int32_t index_bytes, offset_bytes;
     int64_t values, count; /* values of the array; segments */
     int64_t tiles;
@@ -122,7 +123,8 @@ typedef struct tally_partition {
  *   x_stride, y_stride   bytes from one value to the next
  *   wanted               NULL, or a word on the device: if it is 0, the kernel has nothing to do (device/idle.h) */
 
-/* A whole array: production/reduce.h, reduce_exact.h, small_exact.h. Scratch memory is 0 before and after a launch. */
+/* A whole array: production/arrays/reduce.h, reduce_exact.h, small_exact.h. Scratch memory is 0 before and after a
+ * launch. */
 typedef struct tally_array_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -150,7 +152,7 @@ typedef struct tally_left_rows {
     int64_t counters;
 } tally_left_rows;
 
-/* Rows, of outer * length * inner values: production/rows.h, columns.h, short.h, stripes.h. */
+/* Rows, of outer * length * inner values: production/rows/rows.h, columns.h, short.h, stripes.h. */
 typedef struct tally_rows_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -169,8 +171,8 @@ typedef struct tally_rows_work {
     tally_results out;             /* out.flags of exact rows is never NULL */
 } tally_rows_work;
 
-/* Exact rows that lie across others, of outer * length * inner values: production/exact_columns.h. A block has a chunk
- * of the rows of memory, and in each of them a panel of neighbouring values. */
+/* Exact rows that lie across others, of outer * length * inner values: production/rows/exact_columns.h. A block has a
+ * chunk of the rows of memory, and in each of them a panel of neighbouring values. */
 typedef struct tally_columns_work {
     const char *x;
     int64_t x_stride;
@@ -188,7 +190,7 @@ typedef struct tally_columns_work {
     const int32_t *wanted;
 } tally_columns_work;
 
-/* Exact rows of values side by side: production/exact_lanes.h. */
+/* Exact rows of values side by side: production/rows/exact_lanes.h. */
 typedef struct tally_lanes_work {
     const char *x, *y;
     int64_t rows, length;
@@ -198,7 +200,7 @@ typedef struct tally_lanes_work {
     const int32_t *wanted;
 } tally_lanes_work;
 
-/* Long rows of values side by side: production/exact_parts.h. A block has a part of a row. */
+/* Long rows of values side by side: production/rows/exact_parts.h. A block has a part of a row. */
 typedef struct tally_parts_work {
     const char *x, *y;
     int64_t rows, length;
@@ -212,7 +214,7 @@ typedef struct tally_parts_work {
     const int32_t *wanted;
 } tally_parts_work;
 
-/* The rows that are left: production/left_rows.h. */
+/* The rows that are left: production/rows/left_rows.h. */
 typedef struct tally_left_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -222,7 +224,7 @@ typedef struct tally_left_work {
     const int32_t *wanted;
 } tally_left_work;
 
-/* Offsets and boundaries of tiles: production/partition.h. */
+/* Offsets and boundaries of tiles: production/segments/partition.h. */
 typedef struct tally_offsets_work {
     tally_partition partition;
     uint32_t *arrivals; /* partition.cleared words, which the kernel sets to 0 */
@@ -230,7 +232,7 @@ typedef struct tally_offsets_work {
     const int32_t *wanted;
 } tally_offsets_work;
 
-/* Segments: production/segments.h, exact_tiles.h, spans.h, short_exact.h, flat.h. */
+/* Segments: production/segments/segments.h, exact_tiles.h, spans.h, flat.h, production/rows/short_exact.h. */
 typedef struct tally_segments_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -242,7 +244,7 @@ typedef struct tally_segments_work {
     const int32_t *wanted;
 } tally_segments_work;
 
-/* Arranging vectors by segment: production/groups.h. */
+/* Arranging vectors by segment: production/segments/groups.h. */
 typedef struct tally_groups_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -251,7 +253,7 @@ typedef struct tally_groups_work {
     const int32_t *wanted;
 } tally_groups_work;
 
-/* Segments of vectors of features, where they lie: production/features.h. */
+/* Segments of vectors of features, where they lie: production/segments/features.h. */
 typedef struct tally_features_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -259,7 +261,7 @@ typedef struct tally_features_work {
     tally_group_work group;
 } tally_features_work;
 
-/* Nodes of segments (partition/node_parts.h): production/part_nodes.h, exact_part_nodes.h. */
+/* Nodes of segments (partition/node_parts.h): production/ranks/part_nodes.h, exact_part_nodes.h. */
 typedef struct tally_part_nodes_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -278,7 +280,7 @@ typedef struct tally_part_nodes_work {
                                ends, and offsets otherwise; without an index, segments are rows of `length` vectors */
 } tally_part_nodes_work;
 
-/* Nodes of several parties for each result: production/nodes.h, exact_nodes.h. */
+/* Nodes of several parties for each result: production/ranks/nodes.h, exact_nodes.h. */
 typedef struct tally_nodes_work {
     const char *nodes; /* the node of party p for result i is at nodes + p * party_stride + i * node_stride */
     int64_t party_stride, node_stride;
@@ -295,7 +297,7 @@ typedef struct tally_nodes_work {
     tally_results out;
 } tally_nodes_work;
 
-/* Windows of exact nodes (sums/windows.h): production/windows.h. */
+/* Windows of exact nodes (sums/windows.h): production/ranks/windows.h. */
 typedef struct tally_windows_work {
     int64_t *nodes; /* `count` nodes of `words` words each: a count, then `numbers` numbers */
     int64_t count, words;

@@ -1,4 +1,4 @@
-/* Exact sums of the rows of a block, for production/exact_columns.h. Each row has a slot in shared memory, with a
+/* Exact sums of the rows of a block, for production/rows/exact_columns.h. Each row has a slot in shared memory, with a
  * column of 16-bit digits. In the end a slot gives a result, or the block adds it to a number of limbs in memory. */
 #ifndef TALLY_BLOCK_SUMS_H
 #define TALLY_BLOCK_SUMS_H

@@ -1,4 +1,4 @@
-/* Which rows and values a block of production/exact_columns.h and its lanes have, and how lanes read them. */
+/* Which rows and values a block of production/rows/exact_columns.h and its lanes have, and how lanes read them. */
 #ifndef TALLY_COLUMNS_TASK_H
 #define TALLY_COLUMNS_TASK_H
 

@@ -1,6 +1,6 @@
-/* Exact sums of a lane, in levels (sums/levels.h), one for each of its rows, for production/exact_columns.h. The warp
- * measures a share before it adds it, as for whole arrays (exact_sums/exact_block.h). Values beyond the levels choose
- * new levels; those that no levels hold go to digits (exact_rows/block_sums.h). */
+/* Exact sums of a lane, in levels (sums/levels.h), one for each of its rows, for production/rows/exact_columns.h. The
+ * warp measures a share before it adds it, as for whole arrays (exact_sums/exact_block.h). Values beyond the levels
+ * choose new levels; those that no levels hold go to digits (exact_rows/block_sums.h). */
 #ifndef TALLY_LEVEL_SUMS_H
 #define TALLY_LEVEL_SUMS_H
 

@@ -1,5 +1,5 @@
-/* How the last kernel of production/flat.h adds up numbers of limbs in memory and makes results of them: those of
- * segments that cross tile boundaries, and of rows. */
+/* How the last kernel of production/segments/flat.h adds up numbers of limbs in memory and makes results of them: those
+ * of segments that cross tile boundaries, and of rows. */
 #ifndef TALLY_FINISH_NODES_H
 #define TALLY_FINISH_NODES_H
 

@@ -1,5 +1,5 @@
-/* What the kernels of exact segments at a flat cost share (production/flat.h): which segments are to be reduced, what
- * is noted of infinities, NaNs and keys, and the numbers of limbs of segments that cross tile boundaries.
+/* What the kernels of exact segments at a flat cost share (production/segments/flat.h): which segments are to be
+ * reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that cross tile boundaries.
  *
  * Of a segment that crosses tile boundaries, each tile adds its part to a number of limbs in memory; integers
  * commute, so nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP

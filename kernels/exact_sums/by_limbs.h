@@ -1,5 +1,5 @@
 /* Exact sums of some values by one warp, whatever these are: each is deposited in the limbs of a number in shared
- * memory. Slow, and right for everything. For production/small_exact.h. */
+ * memory. Slow, and right for everything. For production/arrays/small_exact.h. */
 #ifndef TALLY_BY_LIMBS_H
 #define TALLY_BY_LIMBS_H
 

@@ -1,5 +1,5 @@
-/* How a block copies the values of a tile of places, for production/groups.h: it reads vectors, and writes the values
- * of each feature side by side. Needs TALLY_OFFSETS_ANYWHERE (features/feature_tiles.h). */
+/* How a block copies the values of a tile of places, for production/segments/groups.h: it reads vectors, and writes the
+ * values of each feature side by side. Needs TALLY_OFFSETS_ANYWHERE (features/feature_tiles.h). */
 #ifndef TALLY_GATHER_H
 #define TALLY_GATHER_H
 

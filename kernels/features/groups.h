@@ -1,5 +1,5 @@
-/* Parameters of the kernels of production/groups.h. Groups are segments of vectors: segment s is at places offsets[s]
- * to offsets[s + 1] - 1, and `order` or `begins` says which vector is at a place. */
+/* Parameters of the kernels of production/segments/groups.h. Groups are segments of vectors: segment s is at places
+ * offsets[s] to offsets[s + 1] - 1, and `order` or `begins` says which vector is at a place. */
 #ifndef TALLY_GROUPS_H
 #define TALLY_GROUPS_H
 
@@ -42,10 +42,10 @@ typedef struct tally_group_work {
     int32_t bytes, unit, spread_bytes;
     int32_t across, log_across; /* features that a block copies, and log2 of the threads that read them */
     int32_t log_places, tiles_of_block;
-    /* Without copies (production/features.h): teams of 2^log_across threads take tiles of `each` positions, and leaves
-     * of 2^log_leaf vectors. A segment of several leaves has a node for each. A kernel reads nodes from `slots_from`
-     * slots for leaves that are not the last of their segments, and as many for those that are, and writes nodes to
-     * `slots_to` of each (features/feature_tiles.h). */
+    /* Without copies (production/segments/features.h): teams of 2^log_across threads take tiles of `each` positions,
+     * and leaves of 2^log_leaf vectors. A segment of several leaves has a node for each. A kernel reads nodes from
+     * `slots_from` slots for leaves that are not the last of their segments, and as many for those that are, and writes
+     * nodes to `slots_to` of each (features/feature_tiles.h). */
     int64_t each, slots_from, slots_to;
     int64_t share;  /* how many offsets a block checks */
     int32_t chunks; /* into which features are divided */

@@ -1,4 +1,4 @@
-/* How a thread of production/features.h reads the vectors of a leaf. Needs
+/* How a thread of production/segments/features.h reads the vectors of a leaf. Needs
  *
  *     TALLY_ACROSS         features of a thread
  *     TALLY_ROWS_ABREAST   the most vectors in flight at once */

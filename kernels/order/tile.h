@@ -1,6 +1,6 @@
 /* The canonical tree (docs/order.md) over the consecutive leaves of a row, for several rows in one launch: warps reduce
  * runs of leaves, blocks reduce tiles of runs, and the last block to arrive at a group of tiles combines the group.
- * (Whole arrays have mailboxes in place of fences: production/reduce.h.) */
+ * (Whole arrays have mailboxes in place of fences: production/arrays/reduce.h.) */
 #ifndef TALLY_TILE_H
 #define TALLY_TILE_H
 

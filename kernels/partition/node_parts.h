@@ -1,5 +1,5 @@
-/* Which values production/part_nodes.h and production/exact_part_nodes.h reduce: segments, or pieces of them, as
- * tally_part_nodes_work describes them. */
+/* Which values production/ranks/part_nodes.h and production/ranks/exact_part_nodes.h reduce: segments, or pieces of
+ * them, as tally_part_nodes_work describes them. */
 #ifndef TALLY_NODE_PARTS_H
 #define TALLY_NODE_PARTS_H
 

@@ -2,10 +2,10 @@
  * multiplication", 2016), counted in bytes, with the boundaries of tiles moved to leaves.
  *
  * The position of a segment is the bytes of all values before it, plus `end_weight` for each segment before it: the
- * bytes of an offset, or more where a segment costs more (production/exact_tiles.h, flat.h). The diagonals of tiles are
- * equally many positions apart, so values and empty segments are shared alike. A tile's boundary is where a segment
- * begins, if one does in the TALLY_BOUNDARY_SLACK bytes before the diagonal. Otherwise it is the first leaf of the
- * segment over the diagonal that begins at the diagonal or behind it.
+ * bytes of an offset, or more where a segment costs more (production/segments/exact_tiles.h, flat.h). The diagonals of
+ * tiles are equally many positions apart, so values and empty segments are shared alike. A tile's boundary is where a
+ * segment begins, if one does in the TALLY_BOUNDARY_SLACK bytes before the diagonal. Otherwise it is the first leaf of
+ * the segment over the diagonal that begins at the diagonal or behind it.
  *
  * A tile owns the segments that begin between its boundaries and reads the values between them. Neighbours read the
  * same boundary from memory. So each value is read by one tile, and each leaf lies in one. */
@@ -23,7 +23,7 @@ enum {
     TALLY_BOUNDARY_SLACK =
         1024,            /* bytes before its diagonal where a tile's boundary may be, if a segment begins there */
     TALLY_END_BYTES = 4, /* bytes of an end marker, at least */
-    TALLY_EXACT_END_BYTES = 128,  /* of production/exact_tiles.h: a segment takes as long as so many bytes of values */
+    TALLY_EXACT_END_BYTES = 128,  /* of exact_tiles.h: a segment takes as long as so many bytes of values */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_BOUNDARIES_BLOCK = 256, /* boundaries, lengths, and segment ids with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 16384,
@@ -47,7 +47,7 @@ enum {
     TALLY_CONSUMER_WARPS = 8, /* warps of a block that reduce tiles; one more warp brings them */
     TALLY_CONSUMERS = TALLY_CONSUMER_WARPS * TALLY_WARP,
     TALLY_SEGMENTS_BLOCK = TALLY_CONSUMERS + TALLY_WARP,
-    TALLY_FLAT_WARPS = 4, /* warps of a block of production/flat.h, exact_tiles.h, left_rows.h */
+    TALLY_FLAT_WARPS = 4, /* warps of a block of production/segments/flat.h, exact_tiles.h, left_rows.h */
     TALLY_FLAT_THREADS = TALLY_FLAT_WARPS * TALLY_WARP
 };
 

@@ -1,6 +1,6 @@
 /* The boundaries of tiles that read segment ids, not offsets (segments/tile_ends.h). Where a segment begins and ends is
  * searched for in the segment ids. The position of a value (partition/partition.h) is the bytes of all values and
- * segment ids before it, plus an end marker for each segment before its own. A part of production/partition.h. */
+ * segment ids before it, plus an end marker for each segment before its own. Of production/segments/partition.h. */
 #ifndef TALLY_SEGMENT_ID_BOUNDARIES_H
 #define TALLY_SEGMENT_ID_BOUNDARIES_H
 

@@ -1,6 +1,6 @@
 /* Rows of segment ids, four for each lane of a warp, and where their segments begin: at the first value of a segment
  * or, if it is empty, of the next one that is not. The places go to shared memory (segments/tile_ends.h), or to memory
- * as offsets (production/partition.h). */
+ * as offsets (production/segments/partition.h). */
 #ifndef TALLY_SEGMENT_ID_ROW_H
 #define TALLY_SEGMENT_ID_ROW_H
 

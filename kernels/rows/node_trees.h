@@ -1,5 +1,5 @@
 /* How a thread combines nodes that lie apart in memory, in the order of the canonical tree: those of consecutive chunks
- * of production/columns.h. */
+ * of production/rows/columns.h. */
 #ifndef TALLY_NODE_TREES_H
 #define TALLY_NODE_TREES_H
 

@@ -66,7 +66,7 @@ TALLY_FN int32_t results_from(const panel_t *panel) {
     return (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
 }
 TALLY_FN int32_t is_shifted(const panel_t *panel) { return TALLY_SHIFTS_ROWS && panel->reads == TALLY_READS_SHIFTED; }
-/* Whole vectors are production/columns.h's. */
+/* Whole vectors are production/rows/columns.h's. */
 TALLY_FN int32_t reads_vectors(const panel_t *panel) { return !TALLY_ANY_ROWS || is_shifted(panel); }
 /* The place within a vector at which the values of the panel begin in the rows of the thread's sub. */
 TALLY_FN int32_t shift_of(const panel_t *panel, const char *values, int64_t first) {

@@ -1,7 +1,7 @@
-/* A block reduces the tile that it has read (production/segments.h): first the leaves of segments that cross its
- * boundaries, then its own segments. One thread takes a segment of few values. Others wait in a list of the warp until
- * there is one for each lane (segments/listed_segments.h), or are sorted by length for the whole block where a value
- * costs much (segments/sorted_segments.h). Plain sums take all segments by chunks (chunks/chunks.h). */
+/* A block reduces the tile that it has read (production/segments/segments.h): first the leaves of segments that cross
+ * its boundaries, then its own segments. One thread takes a segment of few values. Others wait in a list of the warp
+ * until there is one for each lane (segments/listed_segments.h), or are sorted by length for the whole block where a
+ * value costs much (segments/sorted_segments.h). Plain sums take all segments by chunks (chunks/chunks.h). */
 #ifndef TALLY_OWN_SEGMENTS_H
 #define TALLY_OWN_SEGMENTS_H
 

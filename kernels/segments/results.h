@@ -1,4 +1,4 @@
-/* How the result of a segment's node is written. One that is not certain is marked for production/flat.h. */
+/* How the result of a segment's node is written. One that is not certain is marked for production/segments/flat.h. */
 #ifndef TALLY_RESULTS_OF_SEGMENTS_H
 #define TALLY_RESULTS_OF_SEGMENTS_H
 

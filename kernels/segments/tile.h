@@ -1,6 +1,6 @@
-/* A tile of segments, as production/segments.h has it in shared memory: what the producer says of it (opening_t), what
- * a block keeps of several at a time (all_shared_t), and what the consumers see (tile_t): its segments, which they
- * share out among warps, and where their results go. */
+/* A tile of segments, as production/segments/segments.h has it in shared memory: what the producer says of it
+ * (opening_t), what a block keeps of several at a time (all_shared_t), and what the consumers see (tile_t): its
+ * segments, which they share out among warps, and where their results go. */
 #ifndef TALLY_TILE_OF_SEGMENTS_H
 #define TALLY_TILE_OF_SEGMENTS_H
 

@@ -1,7 +1,7 @@
-/* Exact rows (kernels/production/exact_lanes.h, exact_parts.h, exact_columns.h): how blocks share the array, and the
- * launches. Rows side by side take one; or two, where several blocks share a row: what two doubles do not decide is
- * left to the second (kernels/production/left_rows.h). For rows across others a first kernel clears numbers of limbs in
- * memory, the second adds to them, and the last rounds them; the first and the last are those of segments. */
+/* Exact rows (kernels/production/rows/exact_lanes.h, exact_parts.h, exact_columns.h): how blocks share the array, and
+ * the launches. Rows side by side take one; or two, where several blocks share a row: what two doubles do not decide is
+ * left to the second (kernels/production/rows/left_rows.h). For rows across others a first kernel clears numbers of
+ * limbs in memory, the second adds to them, and the last rounds them; the first and the last are those of segments. */
 #include "cuda/exact_rows.h"
 
 #include "cuda/units.h"
@@ -60,7 +60,7 @@ static int64_t groups_of(int64_t rows, int64_t chunks) {
 }
 
 enum {
-    MOST_ROWS = 256, /* the most rows that a lane takes in one chunk: kernels/production/exact_columns.h relies on it */
+    MOST_ROWS = 256, /* the most rows that a lane takes in one chunk: exact_columns.h relies on it */
     LEAST_ROWS = 8,  /* the least: chunks are halved while multiprocessors have fewer than BLOCKS */
     ALONE_ROWS = 32  /* rows of a lane that are never divided, which saves launches */
 };

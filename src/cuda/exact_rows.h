@@ -17,8 +17,8 @@ bool tally__are_exact_rows(const tally__call *call, const tally_segments *segmen
 tally_status tally__reduce_exact_rows(tally__call *call, const tally_segments *segments, tally__report *report);
 
 /* Whether large whole arrays are reduced as one such row, and whether this one is: in two launches, while
- * production/reduce_exact.h takes one, but whatever the data at the same speed. Not with the caller's scratch memory.
- */
+ * production/arrays/reduce_exact.h takes one, but whatever the data at the same speed. Not with the caller's scratch
+ * memory. */
 bool tally__may_be_exact_row(const tally__spec *spec);
 bool tally__is_exact_row(const tally__call *call);
 

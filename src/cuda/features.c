@@ -1,5 +1,5 @@
-/* Groups of vectors reduced where they lie (kernels/production/features.h): one launch for leaves, and one for each
- * level of the tree above, of which a segment may have as many as its vectors need in groups of TALLY_FAN leaves. */
+/* Groups of vectors reduced where they lie (kernels/production/segments/features.h): one launch for leaves, one for
+ * each level of the tree above. A segment has as many levels as its vectors need in groups of TALLY_FAN leaves. */
 #include "cuda/features.h"
 
 #include "cuda/units.h"

@@ -1,4 +1,4 @@
-/* Groups of vectors reduced where they lie (kernels/production/features.h). */
+/* Groups of vectors reduced where they lie (kernels/production/segments/features.h). */
 #ifndef TALLY_CUDA_FEATURES_H
 #define TALLY_CUDA_FEATURES_H
 

@@ -14,7 +14,7 @@ typedef struct tally__geometry {
     bool reads_twice;                            /* rows that lie across others are read twice */
     bool shifts_rows;                            /* and by vectors, where they begin within one */
     bool rows_go_on;                             /* and in one leaf, however long */
-    int64_t stripe_rows;                         /* rows that a thread of production/stripes.h takes */
+    int64_t stripe_rows;                         /* rows that a thread of production/rows/stripes.h takes */
 } tally__geometry;
 
 /* The geometries of one operator, for each type and NaN policy that it has. CMake writes their units (instances.h). */

@@ -1,7 +1,7 @@
-/* Groups on a GPU (kernels/production/groups.h). The index becomes offsets of places and, for ids in any order, the
- * vector at each place. src/cuda/features.c reduces the vectors where they lie. If it cannot, or exact results are
- * uncertain, values are copied into that order, and src/cuda/segments.c reduces the copies. All work is on one stream.
- * The host waits only for begins and ends without a plan: it must know how many values to copy. */
+/* Groups on a GPU (kernels/production/segments/groups.h). The index becomes offsets of places and, for ids in any
+ * order, the vector at each place. src/cuda/features.c reduces the vectors where they lie. If it cannot, or exact
+ * results are uncertain, values are copied into that order, and src/cuda/segments.c reduces the copies. All work is on
+ * one stream. The host waits only for begins and ends without a plan: it must know how many values to copy. */
 #include "cuda/groups.h"
 
 #include "cuda/units.h"
@@ -35,7 +35,7 @@ static tally_status launch_for(const job *j, tally__entry entry, int64_t n) {
                               &j->work);
 }
 
-/* The parameters of kernels of production/partition.h that make `count` + 1 offsets of an index. */
+/* The parameters of kernels of production/segments/partition.h that make `count` + 1 offsets of an index. */
 static tally_offsets_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values,
                                      void *offsets, int offset_bytes) {
     return (tally_offsets_work){.partition = {.index = index,
@@ -124,7 +124,7 @@ static tally_status sort_ids(job *j, const sort_memory *sort) {
 }
 
 static tally_status place_begins(job *j) {
-    enum { MOST_LENGTHS = 48 }; /* bits of a sum of lengths (kernels/production/partition.h) */
+    enum { MOST_LENGTHS = 48 }; /* bits of a sum of lengths (kernels/production/segments/partition.h) */
     tally_group_work *group = &j->work.group;
     const tally_offsets_work scan = offsets_of(j, group->lengths_to, 8, group->segments, (int64_t)1 << MOST_LENGTHS,
                                                (void *)(uintptr_t)group->offsets, group->offset_bytes);

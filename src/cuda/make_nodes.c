@@ -1,4 +1,4 @@
-/* Makes the nodes of values on a GPU (kernels/production/part_nodes.h, nodes.h), all on the caller's stream. */
+/* Makes the nodes of values on a GPU (kernels/production/ranks/part_nodes.h, nodes.h), all on the caller's stream. */
 #include "cuda/groups.h"
 #include "cuda/nodes.h"
 #include "cuda/shape.h"

@@ -1,5 +1,5 @@
-/* Nodes on a GPU: kernels merge and finish them (kernels/production/nodes.h), all on the caller's stream. make_nodes.c
- * makes them. */
+/* Nodes on a GPU: kernels merge and finish them (kernels/production/ranks/nodes.h), all on the caller's stream.
+ * make_nodes.c makes them. */
 #include "cuda/nodes.h"
 
 #include "cuda/shape.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_BLOCKS = 64 }; /* where each thread has copies of nodes */
 
-/* ---- production/nodes.h ---- */
+/* ---- production/ranks/nodes.h ---- */
 
 tally_status tally__open_nodes_memory(tally__call *call, int64_t results, size_t bytes, tally__nodes_memory *memory) {
     const bool exact = call->spec->exact;

@@ -23,8 +23,8 @@ typedef struct tally__nodes_to {
 tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, const tally__nodes_to *to,
                                  tally__cu_address *flags);
 
-/* The loaded kernel of production/nodes.h, and scratch memory (TALLY_FOR_NODES) for a launch of it with a number of
- * results. `more` has `bytes` bytes for the caller. */
+/* The loaded kernel of production/ranks/nodes.h, and scratch memory (TALLY_FOR_NODES) for a launch of it with a number
+ * of results. `more` has `bytes` bytes for the caller. */
 typedef struct tally__nodes_memory {
     tally__cu_address flags, copies, more;
     int64_t blocks;

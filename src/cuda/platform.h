@@ -14,7 +14,7 @@ enum { TALLY_MOST_ENTRY = 64 }; /* bytes of a kernel's name */
  * include all texts of kernels/ by their names. */
 typedef struct tally__unit {
     char preface[1024];
-    const char *text;             /* "production/reduce.h" */
+    const char *text;             /* "production/arrays/reduce.h" */
     char entry[TALLY_MOST_ENTRY]; /* the name of its first kernel; of others: tally__name_entry (units.h) */
     char problem[48];             /* how the names of its kernels end */
     tally__entry first;           /* the first of `entries` consecutive kernels */

@@ -53,8 +53,8 @@ static tally_status plan_threads(const tally__call *call, tally__form form, int6
 }
 
 /* Whether a thread may have all values of longer rows: there are enough to keep all multiprocessors busy, and
- * neighbouring ones fill a line of memory. A whole leaf of larger values is as fast in production/columns.h, or faster.
- */
+ * neighbouring ones fill a line of memory. A whole leaf of larger values is as fast in production/rows/columns.h, or
+ * faster. */
 static bool are_stripes(const tally__call *call, const tally_segments *segments) {
     enum { LINE = 32 };
     const tally__geometry sizes = tally__geometry_of(call->spec);

@@ -1,7 +1,7 @@
 /* Segments on a GPU. A segmentation becomes offsets, unless tiles read its segment ids, and is shared out to tiles
- * (kernels/production/partition.h). A tile gives the results of its own segments, and the nodes of the leaves of those
- * that cross its boundaries; then these nodes are combined (kernels/production/spans.h). Exact sums have more
- * stages, below. All of it is on one stream; nothing is asked of the GPU before the results are wanted. */
+ * (kernels/production/segments/partition.h). A tile gives the results of its own segments, and the nodes of the leaves
+ * of those that cross its boundaries; then these nodes are combined (kernels/production/segments/spans.h). Exact sums
+ * have more stages, below. All of it is on one stream; nothing is asked of the GPU before the results are wanted. */
 #include "cuda/segments.h"
 
 #include "cuda/units.h"
@@ -22,9 +22,9 @@ typedef struct job {
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
-/* Exact segments are tried in two doubles for each sum first (production/segments.h or
- * exact_tiles.h, short rows short_exact.h); what these do not decide is left to production/flat.h. A build for tests
- * may begin with that. */
+/* Exact segments are tried in two doubles for each sum first (production/segments/segments.h or
+ * exact_tiles.h, short rows short_exact.h); what these do not decide is left to production/segments/flat.h. A build for
+ * tests may begin with that. */
 #ifndef TALLY_FLAT_FIRST
 #define TALLY_FLAT_FIRST 0
 #endif
@@ -32,9 +32,9 @@ typedef struct job {
 static bool has_columns(const job *j) {
     return j->call->spec->exact && j->segments.kind == TALLY_ROWS && j->segments.inner > 1;
 }
-/* Whether each row is first reduced exactly by one thread (production/short_exact.h), which leaves to the other stages
- * what it is not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones), and rows side by
- * side of few values; but plain sums only of 6 of them, or more. Measured: docs/design/012. */
+/* Whether each row is first reduced exactly by one thread (production/rows/short_exact.h), which leaves to the other
+ * stages what it is not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones), and rows
+ * side by side of few values; but plain sums only of 6 of them, or more. Measured: docs/design/012. */
 static bool are_short(const job *j) {
     enum { SUMS_FROM = 6 };
     const tally__spec *spec = j->call->spec;
@@ -49,7 +49,7 @@ static bool takes_tiles(const job *j) {
     return !j->reduces || !j->call->spec->exact || (!has_columns(j) && !are_short(j) && !TALLY_FLAT_FIRST);
 }
 /* The form that does so. Where exact segments have many values on average, and these lie side by side, a warp takes a
- * tile (production/exact_tiles.h); but long plain sums, and those of f64, are faster by chunks. Measured:
+ * tile (production/segments/exact_tiles.h); but long plain sums, and those of f64, are faster by chunks. Measured:
  * docs/design/012. */
 static tally__form form_of_tiles(const job *j) {
     enum { MANY = 64, LONG = 1536 };
@@ -78,8 +78,8 @@ static bool tiles_look_at_segment_ids(const job *j) {
            tally__geometry_of(j->call->spec).leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
 
-/* Tiles of production/exact_tiles.h: so many that all warps of a GPU have equally many, whether it holds 16 or 24 on
- * each multiprocessor. */
+/* Tiles of production/segments/exact_tiles.h: so many that all warps of a GPU have equally many, whether it holds 16 or
+ * 24 on each multiprocessor. */
 static void shape_for_exact_tiles(const job *j, int64_t bytes_of_values, tally_partition *partition) {
     enum { WARPS = 48, LEAST_BYTES = 8 << 10 };
     const int64_t bytes = bytes_of_values + TALLY_EXACT_END_BYTES * partition->count,
@@ -237,7 +237,7 @@ tally_status tally__offsets_of_ids(const tally__call *c, const tally_offsets_wor
     return tally__call_launch(c, &kernels, TALLY_ENTRY_partition_segment_ids, blocks, TALLY_START_BEHIND, work);
 }
 
-/* Parameters of the kernels of production/partition.h. */
+/* Parameters of the kernels of production/segments/partition.h. */
 static tally_offsets_work offsets_work(const tally_segments_work *work) {
     return (tally_offsets_work){work->partition, work->arrivals, work->out.flags, work->wanted};
 }

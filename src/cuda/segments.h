@@ -15,8 +15,8 @@ typedef struct tally__gpu_plan {
     tally_group_work group;
 } tally__gpu_plan;
 
-/* Launch kernels of production/partition.h that make work->partition.offsets of lengths or of sorted ids. They clear
- * *work->flags first. */
+/* Launch kernels of production/segments/partition.h that make work->partition.offsets of lengths or of sorted ids. They
+ * clear *work->flags first. */
 tally_status tally__offsets_of_lengths(const tally__call *call, const tally_offsets_work *work);
 tally_status tally__offsets_of_ids(const tally__call *call, const tally_offsets_work *work);
 

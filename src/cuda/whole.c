@@ -1,5 +1,5 @@
-/* Whole arrays: one launch of a kernel (kernels/production/reduce.h, reduce_exact.h, small_exact.h), and the way of its
- * result; or, of large exact products, as a row. */
+/* Whole arrays: one launch of a kernel (kernels/production/arrays/reduce.h, reduce_exact.h, small_exact.h), and the way
+ * of its result; or, of large exact products, as a row. */
 #include "cuda/whole.h"
 
 #include "cuda/exact_rows.h"
@@ -36,8 +36,8 @@ static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64
     *blocks = leaves == 0 ? 1 : tally__least(tally__over(leaves, TALLY_WARPS), most);
 }
 
-/* Small arrays are added up in a few doubles (kernels/production/small_exact.h), which can be rounded to f32 and f64.
- * One block does up to SMALL_ALONE iterations; more are spread over TALLY_SMALL_BLOCKS. Measured: docs/design/005. */
+/* Small arrays are added up in a few doubles (kernels/production/arrays/small_exact.h), which can be rounded to f32 and
+ * f64. One block does up to SMALL_ALONE iterations; more are spread over TALLY_SMALL_BLOCKS. See docs/design/005. */
 enum { SMALL_ALONE = 8 };
 static bool is_small(const tally__spec *spec, int64_t count) {
     const int32_t digits = spec->final.format.digits; /* 0 for a tally_stats, whose numbers are f64 */

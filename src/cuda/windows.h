@@ -1,4 +1,4 @@
-/* Windows of nodes on a GPU (kernels/production/windows.h). */
+/* Windows of nodes on a GPU (kernels/production/ranks/windows.h). */
 #ifndef TALLY_CUDA_WINDOWS_H
 #define TALLY_CUDA_WINDOWS_H
 

@@ -101,7 +101,7 @@ void tally__machine_step(tally__step why);
 
 /* ---- messages ---- */
 
-/* "/a/b/production/reduce.h:40" as "production/reduce.h:40" */
+/* "/a/b/production/arrays/reduce.h:40" as "production/arrays/reduce.h:40" */
 const char *tally__short_site(const char *site);
 const char *tally__meeting_name(tally__simt_meeting meeting);
 static inline int first_of(uint32_t lanes) { return __builtin_ctz(lanes); }

@@ -27,7 +27,7 @@ mutation group-stripes $file '(&columns[b % group_columns], &lifted[b]);' '(&col
 mutation group-few $file 'TALLY_NAME(fold_group)(columns, are_few);' 'TALLY_NAME(fold_group)(columns, 0);'
 mutation found-ties kernels/rows/found.h 'a.best.key == found.best.key ? a.where : identity2()' 'a.where'
 mutation panel-joined-results kernels/rows/panel.h '|| row_in_panel(panel, v) > 0) return -1;' ') return -1;'
-file=kernels/production/columns.h
+file=kernels/production/rows/columns.h
 mutation columns-go-on $file 'nodes_of_subs(&panel, &leaf, begin + first,' 'nodes_of_subs(&panel, &leaf, first,'
 mutation rows-counters kernels/order/nodes.h 'n, tally_next_pitch(n)}' 'n, n / TALLY_FAN}'
 mutation columns-last-chunk src/cuda/rows.c 'tally__over(p->work.length, each) : 1' 'p->work.length / each + 0 : 1'
@@ -110,10 +110,10 @@ mutation measured-second kernels/compensated/anchored.h \
 file=kernels/exact_rows/row_results.h
 mutation lanes-again $file 'k < tally_lane(); k++) left' 'k < tally_lane() - 1; k++) left'
 mutation rows-again $file 'skip = tally_of_lane64(at, lane)' 'skip = at + 0 * lane'
-file=kernels/production/exact_lanes.h
+file=kernels/production/rows/exact_lanes.h
 mutation lanes-turn $file 'if (is_there && sub == turn) node' 'if (is_there && sub <= turn) node'
 mutation lanes-left $file 'if (tally_any(mine >= 0))' 'if (0)'
-file=kernels/production/exact_parts.h
+file=kernels/production/rows/exact_parts.h
 mutation parts-again $file 'if (shared->is_left) put_again' 'if (0) put_again'
 mutation parts-power $file 'power_for(tally_warp_max(is_there ? shared->most[lane] : 0))' 'power_for(mine)'
 mutation parts-joined $file \
@@ -123,17 +123,17 @@ mutation parts-skipped $file 'if (TALLY_MAY_SKIP) all.present = shared->present[
 mutation parts-last $file 'n = part == work.parts - 1 ? work.last_values : work.part_values;' 'n = work.part_values;'
 mutation parts-unsure $file 'if (is_shared) note_unsure(&work, row, is_left);' 'if (0) note_unsure(&work, row, 0);'
 mutation parts-closed $file 'if (is_shared && !close_part(&work, row, part, &node)) return;' 'if (part > 0) return;'
-file=kernels/production/left_rows.h
+file=kernels/production/rows/left_rows.h
 mutation left-rows-piece $file 'left < each ? left : each);' 'left > each ? left : each);'
 mutation left-rows-many $file 'if (is_left) put_sums(' 'if (is_left && 0) put_sums('
-mutation columns-left kernels/production/columns.h 'work->left.unsure[i] = !is_put;' 'work->left.unsure[i] = 0;'
+mutation columns-left kernels/production/rows/columns.h 'work->left.unsure[i] = !is_put;' 'work->left.unsure[i] = 0;'
 file=kernels/rows/exact_batch.h
 mutation exact-batch-ranged $file 'ranged_is_exact(&to->ranged, batch_vectors)' '1'
 mutation exact-batch-skipped $file 'present[v] += folded.present;' 'present[v] += 0;'
 mutation stats-least kernels/compensated/nodes.h \
     'width_of(range) + 2 * log2_n <= 53 + 53' \
     'width_of(range) + 2 * log2_n <= 53 + 400'
-file=kernels/production/short_exact.h
+file=kernels/production/rows/short_exact.h
 mutation short-stored $file 'certain == ((uint32_t)1 << TALLY_ACROSS) - 1' 'certain != 0'
 mutation short-there $file 'certain &= there;' ';'
 mutation short-tail $file 'const int32_t is_there = first + k < length;' 'const int32_t is_there = first + k <= length;'
@@ -141,8 +141,9 @@ mutation short-again $file 'uint32_t most = 0;' 'uint32_t most = 1;'
 mutation short-last-rows kernels/rows/short_rows.h \
     'return v * TALLY_THREADS < rows->count ? rows->first + v * TALLY_THREADS : -1;' \
     'return rows->first + v * TALLY_THREADS;'
-mutation stripes-place kernels/production/stripes.h 'lift_partial(x[m], y[m], first + m)' 'lift_partial(x[m], y[m], m)'
-mutation stripes-halves kernels/production/stripes.h \
+file=kernels/production/rows/stripes.h
+mutation stripes-place $file 'lift_partial(x[m], y[m], first + m)' 'lift_partial(x[m], y[m], m)'
+mutation stripes-halves $file \
     'combine_partial(columns.of[k], columns.of[k + half])' \
     'combine_partial(columns.of[k], columns.of[k + 1])'
 file=kernels/exact_rows/columns_task.h
@@ -168,7 +169,7 @@ mutation zeros-sign $file \
 
 group gpu-segments "${isas%% *}" "test_gpu_segments --quick" "test_gpu_grouped --quick" \
     "test_gpu_mixes --op var --type f32 --problems 100" test_gpu_segments test_gpu_grouped
-file=kernels/production/exact_tiles.h
+file=kernels/production/segments/exact_tiles.h
 mutation tiles-leaves $file 'if (lane > 0) node = nothing();' ''
 mutation tiles-shorts $file ': many + tally_lanes_before(longs);' ': tally_lanes_before(longs);'
 mutation tiles-from $file 'if (are_short && from > tile->shorts) from = tile->shorts;' ''
@@ -227,7 +228,7 @@ mutation scaled-y $file \
 file=kernels/shared/thread_columns.h
 mutation thread-rest $file 'if (rest != 0 && until > ROW' 'if (rest > 1 && until > ROW'
 mutation thread-long-parts $file 'if (to > 0) {' 'if (to > 1) {'
-file=kernels/production/spans.h
+file=kernels/production/segments/spans.h
 mutation spans-groups $file \
     'found = {from.segment - 1, from.end - begin, leaf, from.place};' \
     'found = {from.segment - 1, from.end - begin, from.leaf, from.place};'
@@ -237,7 +238,7 @@ mutation spans-begin-behind $file \
 mutation tile-reads-inside kernels/segments/open_tile.h \
     'o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&' \
     'o->values_come = TALLY_HAS_BULK && x_is_dense &&'
-file=kernels/production/partition.h
+file=kernels/production/segments/partition.h
 mutation lengths-behind kernels/partition/lengths.h \
     'if (i + e == partition->count - 1)' \
     'if (i + e == partition->count)'

@@ -136,8 +136,8 @@ static void fill(tally_type type, int class, int sign, int64_t count, char *to) 
     }
 }
 
-/* Exact sums of few values (kernels/production/small_exact.h): as many as one block has, and several, up to one more
- * than are few; kinds of data one behind the other, so that what doubles hold meets what they do not. */
+/* Exact sums of few values (kernels/production/arrays/small_exact.h): as many as one block has, and several, up to one
+ * more than are few; kinds of data one behind the other, so that what doubles hold meets what they do not. */
 static void test_small_arrays(void **state) {
     subject s = {.op = -1};
     tally__cu_address out;

@@ -28,9 +28,9 @@ static void compare_exact(const shape *ways, int count) {
     }
 }
 
-/* Exact rows that lie across others, and are too long for a thread each (kernels/production/exact_columns.h, and of
- * products columns.h): read 16 bytes at a time and value by value, several rows of memory as one, rows that a block has
- * to itself and that it shares with others. */
+/* Exact rows that lie across others, and are too long for a thread each (kernels/production/rows/exact_columns.h, and
+ * of products columns.h): read 16 bytes at a time and value by value, several rows of memory as one, rows that a block
+ * has to itself and that it shares with others. */
 static void test_exact_columns(void **state) {
     const shape ways[] = {{2, 131, 3},
                           {1, 1029, 8},
@@ -47,7 +47,7 @@ static void test_exact_columns(void **state) {
     compare_exact(ways, (int)(sizeof ways / sizeof *ways));
 }
 
-/* Exact rows of values side by side, by some lanes of a warp (kernels/production/exact_lanes.h), by a warp, by a
+/* Exact rows of values side by side, by some lanes of a warp (kernels/production/rows/exact_lanes.h), by a warp, by a
  * block and by several blocks; rows that begin at any address. */
 static void test_exact_rows(void **state) {
     const shape ways[] = {{70, 64, 1},
@@ -194,8 +194,8 @@ static void test_filled(void **state) {
 }
 
 /* Exact rows of values side by side, so many that a warp has several for each of its groups of lanes
- * (kernels/production/exact_lanes.h); and long ones, of which a block has each (exact_parts.h). Also such as are added
- * up again. */
+ * (kernels/production/rows/exact_lanes.h); and long ones, of which a block has each (exact_parts.h). Also such as are
+ * added up again. */
 static void test_lanes(void **state) {
     static const subject some[] = {
         {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_VAR, TALLY_F32, 1, 1, TALLY_BEST},
@@ -219,8 +219,8 @@ static void test_lanes(void **state) {
     }
 }
 
-/* Exact rows that several blocks share (kernels/production/exact_parts.h), up to so many that their nodes are combined
- * twice. Also such as the second kernel adds up again (flat.h). */
+/* Exact rows that several blocks share (kernels/production/rows/exact_parts.h), up to so many that their nodes are
+ * combined twice. Also such as the second kernel adds up again (flat.h). */
 static void test_parts(void **state) {
     static const subject some[] = {
         {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_VAR, TALLY_F64, 1, 1, TALLY_BEST},

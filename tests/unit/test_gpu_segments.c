@@ -74,7 +74,7 @@ static void test_forms(void **state) {
         problem p = pose(&some[k % 3], wide[k], SMALL_INTEGERS, 4096 * leaves + 8 * k, k);
         compare_device(&p, TALLY_OFFSETS, TALLY_I32, k);
     }
-    /* lengths that a block of production/partition.h takes, and no more: the last offset is behind them */
+    /* lengths that a block of production/segments/partition.h takes, and no more: the last offset is behind them */
     ragged r = {.lengths = scratch(LENGTHS, TALLY_LENGTHS_BLOCK * sizeof(int64_t))};
     while (r.count < TALLY_LENGTHS_BLOCK) r.values += r.lengths[r.count] = r.count % 2, r.count++;
     const problem p = pose_segments(&some[0], r, SMALL_INTEGERS);

@@ -2,9 +2,9 @@
 #include "simt/kernels/set.h"
 
 #include "production/convert.h"
-#include "production/partition.h"
-#include "production/groups.h"
-#include "production/windows.h"
+#include "production/segments/partition.h"
+#include "production/segments/groups.h"
+#include "production/ranks/windows.h"
 
 #define TALLY_UNIT(kind, ID, text, defines)
 #define TALLY_ROW_ORDERED(name)

@@ -1,6 +1,6 @@
-/* Exact results of rows whose values lie side by side, of more values than production/short_exact.h reads one by one,
- * and not too many: some lanes of a warp have a row and read it from memory (exact_rows/lanes_row.h). A warp makes the
- * results of its rows at once. It adds up again rows whose result two doubles do not decide
+/* Exact results of rows whose values lie side by side, of more values than production/rows/short_exact.h reads one by
+ * one, and not too many: some lanes of a warp have a row and read it from memory (exact_rows/lanes_row.h). A warp makes
+ * the results of its rows at once. It adds up again rows whose result two doubles do not decide
  * (exact_segments/group_sums.h; docs/design/012). */
 #ifndef TALLY_FORM_EXACT_LANES_H
 #define TALLY_FORM_EXACT_LANES_H

@@ -1,5 +1,5 @@
 /* Exact sums of values of rows that lie across others: an array of extents outer, length and inner, reduced along the
- * middle one. Products have production/columns.h.
+ * middle one. Products have production/rows/columns.h.
  *
  * A lane reads 16 bytes of neighbouring values, each of another row, and walks along the rows. It adds them to levels
  * (sums/levels.h), of which each row has its own. The warp measures what it has read before it adds it, as for whole
@@ -8,8 +8,8 @@
  * each of its values, so that no lane waits for another. Infinities and NaNs are noted.
  *
  * If the block has all values of its rows, a thread makes the row's result from its digits. If not, the block adds the
- * digits to a number of limbs in memory, as other blocks do at the same time. production/flat.h clears these numbers
- * before, and makes results of them afterwards.
+ * digits to a number of limbs in memory, as other blocks do at the same time. production/segments/flat.h clears these
+ * numbers before, and makes results of them afterwards.
  *
  * Where rows of memory are short, several are read as one (`width`). Where they may begin at any address, values are
  * read one by one; the values of a lane are then as far apart as there are lanes. */

@@ -1,5 +1,5 @@
-/* Merges nodes of exact sums; production/nodes.h merges others. Nodes are 8-byte words, aligned to 8, and travel as
- * they are. They may have been added word by word, so they are settled first, in copies: two for each thread, at
+/* Merges nodes of exact sums; production/ranks/nodes.h merges others. Nodes are 8-byte words, aligned to 8, and travel
+ * as they are. They may have been added word by word, so they are settled first, in copies: two for each thread, at
  * `copies`. */
 #ifndef TALLY_FORM_EXACT_NODES_H
 #define TALLY_FORM_EXACT_NODES_H

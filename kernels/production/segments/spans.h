@@ -1,5 +1,5 @@
-/* Segments that cross tile boundaries: the nodes of their leaves, which production/segments.h or exact_tiles.h has left
- * in memory, are combined in the canonical tree (docs/order.md). */
+/* Segments that cross tile boundaries: the nodes of their leaves, which production/segments/segments.h or exact_tiles.h
+ * has left in memory, are combined in the canonical tree (docs/order.md). */
 #ifndef TALLY_FORM_SPANS_H
 #define TALLY_FORM_SPANS_H
 

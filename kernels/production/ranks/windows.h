@@ -1,5 +1,6 @@
-/* Kernels that make windows of nodes (sums/windows.h), for any exact operator. production/partition.h makes the offsets
- * of windows from their lengths. If an extent is bad, it sets TALLY_FLAG_BAD_SEGMENTS, and nothing is written. */
+/* Kernels that make windows of nodes (sums/windows.h), for any exact operator. production/segments/partition.h makes
+ * the offsets of windows from their lengths. If an extent is bad, it sets TALLY_FLAG_BAD_SEGMENTS, and nothing is
+ * written. */
 #include "device/grid.h"
 #include "sums/windows.h"
 

@@ -1,6 +1,6 @@
 /* A small whole array by an operator of kernels/exact, in one short launch. The result is that of
- * production/reduce_exact.h. Threads, warps and blocks add in a few doubles (compensated/expansions.h), and the last
- * block to arrive adds those of all blocks. A block whose values its doubles cannot hold (hundreds of binades,
+ * production/arrays/reduce_exact.h. Threads, warps and blocks add in a few doubles (compensated/expansions.h), and the
+ * last block to arrive adds those of all blocks. A block whose values its doubles cannot hold (hundreds of binades,
  * infinities) adds them as limbs to scratch memory. If there are such limbs, or if the doubles leave the result
  * uncertain, the last block rounds limbs. */
 #ifndef TALLY_FORM_SMALL_EXACT_H

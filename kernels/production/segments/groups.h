@@ -1,6 +1,6 @@
 /* Kernels that arrange vectors of features by segment, for any operator. They sort ids, make offsets of begins and
  * ends, and copy the values so that those of one feature of a segment are consecutive. The copies are reduced as
- * consecutive segments (production/segments.h). The index is not trusted: one that does not fit leaves
+ * consecutive segments (production/segments/segments.h). The index is not trusted: one that does not fit leaves
  * TALLY_FLAG_BAD_SEGMENTS in *flags and an offset of -1.
  *
  * The sort is a stable radix sort, 8 bits a pass from the least significant digit on (Satish, Harris and Garland,

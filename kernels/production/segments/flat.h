@@ -1,5 +1,5 @@
 /* Exact segments of any values: those that two doubles for each sum did not decide (compensated/nodes.h,
- * exact_rows/pair_sums.h), or all. Long rows have production/left_rows.h.
+ * exact_rows/pair_sums.h), or all. Long rows have production/rows/left_rows.h.
  *
  * A thread or a warp adds up a segment that lies in one tile (exact_segments/whole_segments.h). If a segment crosses
  * tile boundaries, each tile adds its part to a number of limbs in memory (exact_segments/digits.h): the number of the
@@ -21,7 +21,8 @@
 
 /* Whether any segment is to be reduced. Others may be writing: all lanes of a warp go on, or none. */
 TALLY_FN int32_t warp_has_work(const tally_segments_work *work) { return !tally_any(!thread_sees_work(work)); }
-/* Whether the numbers of limbs are those of rows, to which production/exact_columns.h adds. Then there are no tiles. */
+/* Whether the numbers of limbs are those of rows, to which production/rows/exact_columns.h adds. Then there are no
+ * tiles. */
 TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
 /* Empties the numbers of limbs, by the warps of all blocks. */
 TALLY_FN void clear_nodes(const tally_segments_work *work) {

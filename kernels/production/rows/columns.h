@@ -7,7 +7,7 @@
  * memory. A row is divided into chunks of leaves, or of any length where TALLY_ROWS_GO_ON. The last block to arrive at
  * a group of chunks combines them.
  *
- * Rows are read by whole vectors here. Others have production/any_columns.h, which includes this file. */
+ * Rows are read by whole vectors here. Others have production/rows/any_columns.h, which includes this file. */
 #ifndef TALLY_FORM_COLUMNS_H
 #define TALLY_FORM_COLUMNS_H
 
@@ -217,7 +217,7 @@ TALLY_FN nodes_t collect(const nodes_t *digits, int64_t count) {
     return all;
 }
 
-/* Writes a result. An exact one that is not certain is left to production/left_rows.h. */
+/* Writes a result. An exact one that is not certain is left to production/rows/left_rows.h. */
 TALLY_FN void put_or_leave(const tally_rows_work *work, int64_t i, node_t node) {
     const int32_t is_put = put_result(&work->out, i, node);
 #if TALLY_EXPANSIONS

@@ -1,8 +1,8 @@
 /* Exact results of long rows whose values lie side by side: all warps of a block have a row, or one of its parts, and
  * read it from memory (exact_rows/lanes_row.h). Blocks leave the nodes of parts in memory; the last of a row's to
  * arrive combines them. Rows whose result two doubles do not decide are added up again: by the block that has all of
- * one (exact_segments/group_sums.h), or else by the next kernel (production/left_rows.h). The method: docs/design/012.
- */
+ * one (exact_segments/group_sums.h), or else by the next kernel (production/rows/left_rows.h). The method:
+ * docs/design/012. */
 #ifndef TALLY_FORM_EXACT_PARTS_H
 #define TALLY_FORM_EXACT_PARTS_H
 
@@ -66,7 +66,7 @@ TALLY_FN int32_t close_part(const tally_parts_work *work, int64_t row, int32_t p
     uint32_t *const arrivals = work->left.arrivals + row * work->left.counters;
     return climb(ladder_of_run(nodes, arrivals, work->parts), node, part, work->parts);
 }
-/* Says whether a row is left to production/left_rows.h, by a warp. */
+/* Says whether a row is left to production/rows/left_rows.h, by a warp. */
 TALLY_FN void note_unsure(const tally_parts_work *work, int64_t row, int32_t is_unsure) {
     if (is_unsure && work->left.limbs != 0) clear_node((accumulator_t *)(void *)work->left.limbs + row);
     if (tally_lane() > 0) return;

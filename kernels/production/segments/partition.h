@@ -1,6 +1,6 @@
-/* Kernels that prepare a partition for production/segments.h, for any operator: they make offsets of lengths and of
- * segment ids, and find tile boundaries (kernels/partition). The index is not trusted: one that does not fit leaves
- * TALLY_FLAG_BAD_SEGMENTS in *flags, here or when tiles read it. */
+/* Kernels that prepare a partition for production/segments/segments.h, for any operator: they make offsets of lengths
+ * and of segment ids, and find tile boundaries (kernels/partition). The index is not trusted: one that does not fit
+ * leaves TALLY_FLAG_BAD_SEGMENTS in *flags, here or when tiles read it. */
 #include "device/grid.h"
 #include "partition/boundaries.h"
 #include "partition/lengths.h"

@@ -1,5 +1,5 @@
 /* Nodes of segments (partition/node_parts.h), in the form in which they travel, for operators whose order does not
- * show. A warp has a segment or a piece of one; production/nodes.h merges the nodes of pieces. */
+ * show. A warp has a segment or a piece of one; production/ranks/nodes.h merges the nodes of pieces. */
 #ifndef TALLY_FORM_PART_NODES_H
 #define TALLY_FORM_PART_NODES_H
 

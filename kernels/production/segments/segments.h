@@ -1,11 +1,12 @@
 /* Segments of any lengths, by any operator. Each segment has the bits that it has when it is reduced alone
  * (docs/order.md). The method: docs/design/006-gpu-segments.md.
  *
- * production/partition.h has divided values and end markers into tiles (partition/partition.h). Blocks are persistent
- * and take tile after tile. One warp, the producer, copies the next tile to shared memory while the consumer warps
- * reduce the current one (segments/own_segments.h; producers and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011).
- * Where a segment crosses a tile boundary, each tile leaves the nodes of the segment's leaves in memory. A second
- * kernel, production/spans.h, combines them, so that no block waits for another. The index is checked as it is used. */
+ * production/segments/partition.h has divided values and end markers into tiles (partition/partition.h). Blocks are
+ * persistent and take tile after tile. One warp, the producer, copies the next tile to shared memory while the consumer
+ * warps reduce the current one (segments/own_segments.h; producers and consumers: Bauer, Cook and Khailany, "CudaDMA",
+ * 2011). Where a segment crosses a tile boundary, each tile leaves the nodes of the segment's leaves in memory. A
+ * second kernel, production/segments/spans.h, combines them, so that no block waits for another. The index is checked
+ * as it is used. */
 #ifndef TALLY_FORM_SEGMENTS_H
 #define TALLY_FORM_SEGMENTS_H
 

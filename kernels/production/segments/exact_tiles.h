@@ -2,7 +2,7 @@
  * (partition/partition.h), and some lanes a segment, which they read from memory as they would a row
  * (exact_rows/lanes_row.h). So warps do not wait for each other, and the results of up to 32 segments are made at once.
  * Segments whose result two doubles do not decide are added up again (exact_segments/group_sums.h). Of segments that
- * cross a tile's boundaries nodes stay in memory, for production/spans.h. The method: docs/design/012. */
+ * cross a tile's boundaries nodes stay in memory, for production/segments/spans.h. The method: docs/design/012. */
 #ifndef TALLY_FORM_EXACT_TILES_H
 #define TALLY_FORM_EXACT_TILES_H
 

@@ -1,4 +1,4 @@
-/* Rows of any values: those that production/exact_parts.h and columns.h did not decide, which all warps reduce
+/* Rows of any values: those that production/rows/exact_parts.h and columns.h did not decide, which all warps reduce
  * together.
  *
  * Of few rows each has a number of limbs in memory. Warps add pieces of rows to it (exact_segments/digits.h). Of many
