@@ -19,8 +19,8 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    for name in test_gpu{,_user,_calls,_nodes,_windows,_rows,_segments,_grouped,_merge,_mixes,_extremes,_big} \
-        test_nccl test_gallery test_compile test_ranks_openmpi tally; do
+    for name in test_gpu{,_user,_calls,_nodes,_windows,_rows,_exact_rows,_segments,_grouped,_merge,_mixes} \
+        test_gpu_{extremes,big} test_nccl test_gallery test_compile test_ranks_openmpi tally; do
         cp "${2:-build}/$name" build/dev/
     done
     cp -L "${2:-build}/libtally.so.0" build/dev/
