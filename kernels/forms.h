@@ -21,7 +21,6 @@
     X(MERGE_EIGHT, MERGES)  /* of 8 */                                          \
     X(ACROSS, ROWS)         /* rows that lie across others, by whole vectors */ \
     X(ANY_ACROSS, ROWS)     /* the same, wherever their values lie */           \
-    X(COLUMNS, ROWS)        /* exact sums of values of such */                  \
     X(LEFT, ROWS)           /* exact rows of any values */                      \
     X(ROWS, ROWS)           /* rows whose values lie side by side */            \
     X(SHORT, ROWS)          /* rows of a few values */                          \
@@ -89,8 +88,6 @@
         K(EXACT, LANES, exact_lanes, TALLY_THREADS, tally_lanes_work)                             \
     U(EXACT, ROWS, "production/rows/exact_parts.h", TALLY_EXPANSIONS)                             \
         K(EXACT, ROWS, exact_parts, TALLY_THREADS, tally_parts_work)                              \
-    U(EXACT, COLUMNS, "production/rows/exact_columns.h", )                                        \
-        K(EXACT, COLUMNS, exact_columns, TALLY_THREADS, tally_columns_work)                       \
     U(EXACT, ACROSS, "production/rows/columns.h", TALLY_EXPANSIONS)                               \
         K(EXACT, ACROSS, expansion_columns, TALLY_THREADS, tally_rows_work)                       \
     U(EXACT, ANY_ACROSS, "production/rows/any_columns.h", TALLY_EXPANSIONS)                       \

@@ -114,6 +114,7 @@
 #ifndef TALLY_ANY_ROWS
 #define TALLY_ANY_ROWS 0
 #endif
+
 /* Wide rows of memory that begin within a vector are read by vectors all the same (rows/panel.h). Other operators and
  * types read them value by value, and so does the policy that skips NaNs: registers would spill, or vectors are too
  * narrow to be worth it. */
@@ -178,6 +179,9 @@
 
 /* ---- segments in shared memory ---- */
 
+/* Tiles may have segment ids in place of offsets. Of exact sums the ids become offsets first (cuda/segments.c). */
+#define TALLY_TAKES_SEGMENT_IDS (!TALLY_IS_EXACT)
+
 /* Some lanes fold a segment, vector by vector (shared/parts.h). */
 #define TALLY_IN_PARTS (TALLY_IS_FREE && TALLY_PASSES == 1 && !TALLY_IS_STRUCTURE && !TALLY_IS_USER)
 /* Any power of two of lanes may fold a segment, or search it (shared/search.h): parts_node. */
@@ -209,16 +213,19 @@
      : sizeof(column_t) * TALLY_KERNEL_INPUTS > 8                     ? 2 \
                                                                       : 4)
 /* The vectors that a thread of production/rows/columns.h reads at once, if they take no more than 32 registers. Small
- * columns that are read twice, bytes that take few operations and exact squares leave registers for 16; stats of bytes
- * only for 4. With more, registers spill (tests/unit/test_compile.c). */
+ * columns that are read twice, bytes that take few operations, exact squares and exact sums of 2 bytes leave registers
+ * for 16; stats of bytes only for 4. With more, registers spill (tests/unit/test_compile.c). */
 #define TALLY_ARE_BYTE_STATS (TALLY_BYTES == 1 && TALLY_HAS_SQUARES && TALLY_HAS_RANGE)
 #define TALLY_ARE_PLAIN_BYTES (TALLY_BYTES == 1 && !TALLY_SIGNED && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES)
 #define TALLY_ARE_SMALL_TWICE (TALLY_PASSES == 2 && !TALLY_IS_DEAR && TALLY_BYTES <= 4 && sizeof(column_t) <= 4)
 #define TALLY_ARE_EXACT_SQUARES                                       \
     (TALLY_IS_COMPENSATED && TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS && \
      (TALLY_BYTES == 4 || (TALLY_BYTES == 2 && !TALLY_HAS_SUM && TALLY_KERNEL_INPUTS == 1)))
-#define TALLY_COLUMNS_BATCH \
-    (TALLY_ARE_BYTE_STATS ? 4 : TALLY_ARE_SMALL_TWICE || TALLY_ARE_PLAIN_BYTES || TALLY_ARE_EXACT_SQUARES ? 16 : 8)
+#define TALLY_ARE_NARROW_SUMS (TALLY_IS_PLAIN && TALLY_BYTES == 2)
+#define TALLY_COLUMNS_BATCH                                                                                    \
+    (TALLY_ARE_BYTE_STATS                                                                                 ? 4  \
+     : TALLY_ARE_SMALL_TWICE || TALLY_ARE_PLAIN_BYTES || TALLY_ARE_EXACT_SQUARES || TALLY_ARE_NARROW_SUMS ? 16 \
+                                                                                                          : 8)
 /* Blocks of these kernels that a multiprocessor holds: as many as registers allow (tests/unit/test_compile.c). With all
  * ways of reading, with 8 columns in registers, and with two sums of integers or two passes, they are fewer. */
 #define TALLY_COLUMNS_RESIDENT                                                                           \

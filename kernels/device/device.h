@@ -52,8 +52,6 @@
  *
  * Memory
  *   tally_load16(p)                    16 bytes at an aligned address, as tally_quad; not written during the launch
- *   tally_forget16(quad)               the same quad, of which the compiler knows nothing: it keeps no registers for
- *                                      what it has computed of it before
  *   tally_load16_again(p)              the same for data that is read again soon: it stays in the first-level cache
  *   tally_take16(p)                    the same from shared memory
  *   tally_put16(p, quad)               16 bytes to memory, at an aligned address
@@ -229,10 +227,6 @@ TALLY_FN int32_t tally_look32(const int32_t *p) { return *(const volatile int32_
 TALLY_FN tally_quad tally_load16(const char *p) {
     tally_quad q;
     TALLY_LOAD_QUAD(".L1::no_allocate", q, p);
-    return q;
-}
-TALLY_FN tally_quad tally_forget16(tally_quad q) {
-    asm volatile("" : "+r"(q.w[0]), "+r"(q.w[1]), "+r"(q.w[2]), "+r"(q.w[3]));
     return q;
 }
 TALLY_FN tally_quad tally_load16_again(const char *p) {

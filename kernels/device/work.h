@@ -65,9 +65,6 @@ enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
     (((value_bytes) == 8 ? 2 : 4) / ((inputs) == 2 || (has_spread) ? 2 : 1)) /* and for short exact rows */
 /* Exact rows of up to so many values that lie side by side have a thread each (production/rows/short_exact.h). */
 enum { TALLY_SHORT_APART = 16 };
-/* The most lanes side by side in production/rows/exact_columns.h. */
-enum { TALLY_EXACT_COLUMNS_ACROSS = 32 };
-#define TALLY_SLOT_WARPS(rows) (((rows) + 31) / 32) /* there: the warps that make the results of `rows` rows */
 
 #ifndef TALLY_LOG_CHUNK_FAN /* likewise */
 #define TALLY_LOG_CHUNK_FAN 6
@@ -101,7 +98,6 @@ typedef struct tally_partition {
     const char *segment_ids; /* such segment ids: the index, aligned to index_bytes; or NULL */
     int64_t row;             /* values of each row */
     int64_t inner;           /* the distance between the values of a row */
-    int64_t groups; /* numbers of limbs for each row of production/rows/exact_columns.h; 0: each tile has a number */
     int32_t index_bytes, offset_bytes;
     int64_t values, count; /* values of the array; segments */
     int64_t tiles;
@@ -123,8 +119,7 @@ typedef struct tally_partition {
  *   x_stride, y_stride   bytes from one value to the next
  *   wanted               NULL, or a word on the device: if it is 0, the kernel has nothing to do (device/idle.h) */
 
-/* A whole array: production/arrays/reduce.h, reduce_exact.h, small_exact.h. Scratch memory is 0 before and after a
- * launch. */
+/* A whole array: the kernels of production/arrays. Scratch memory is 0 before and after a launch. */
 typedef struct tally_array_work {
     const char *x, *y;
     int64_t x_stride, y_stride;
@@ -170,25 +165,6 @@ typedef struct tally_rows_work {
     tally_left_rows left;          /* exact rows */
     tally_results out;             /* out.flags of exact rows is never NULL */
 } tally_rows_work;
-
-/* Exact rows that lie across others, of outer * length * inner values: production/rows/exact_columns.h. A block has a
- * chunk of the rows of memory, and in each of them a panel of neighbouring values. */
-typedef struct tally_columns_work {
-    const char *x;
-    int64_t x_stride;
-    int64_t outer, length, inner;
-    int64_t width, rows; /* values of a row of memory: inner, or those of several rows; rows of each outer index */
-    int64_t panels, chunks;
-    int32_t is_even;    /* all rows begin where 16 bytes can be read at once */
-    int32_t log_across; /* lanes side by side */
-    int32_t panel;      /* the most values side by side that a block has */
-    int32_t chunk_rows; /* the most rows that a block has: 256 for each lane */
-    int32_t are_whole;  /* a block has all values of its rows, and makes results */
-    int64_t groups;     /* otherwise: numbers of limbs for each row; chunks are added to them in turn */
-    char *nodes; /* these numbers; if are_whole, one for each warp that makes results (TALLY_SLOT_WARPS a block) */
-    tally_results out; /* out.flags may be NULL if are_whole */
-    const int32_t *wanted;
-} tally_columns_work;
 
 /* Exact rows of values side by side: production/rows/exact_lanes.h. */
 typedef struct tally_lanes_work {

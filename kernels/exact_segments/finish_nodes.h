@@ -1,5 +1,5 @@
 /* How the last kernel of production/segments/flat.h adds up numbers of limbs in memory and makes results of them: those
- * of segments that cross tile boundaries, and of rows. */
+ * of segments that cross tile boundaries. */
 #ifndef TALLY_FINISH_NODES_H
 #define TALLY_FINISH_NODES_H
 
@@ -123,24 +123,6 @@ TALLY_FN void finish_nodes(const tally_segments_work *work, int64_t first, int64
     }
     tally_barrier();
     if (s >= 0) put_narrow(work, s, n, shared, tally_thread());
-}
-/* Writes the results of rows. Where a row has several numbers, a warp has a row. */
-TALLY_FN void put_rows(const tally_segments_work *work, finished_t *shared) {
-    const tally_partition *const partition = &work->partition;
-    const int64_t rows = partition->count;
-    if (partition->groups == 1) {
-        const int64_t first = (int64_t)tally_block() * finished_most, row = first + tally_thread();
-        const int32_t is_one = tally_thread() < finished_most && row < rows;
-        finish_nodes(work, first, is_one ? row : -1, partition->row, shared);
-        return;
-    }
-    const int64_t row = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
-    if (row >= rows) return;
-    accumulator_t *const node = node_of(work, row * partition->groups);
-    gather_nodes(node, node + 1, partition->groups - 1, 1);
-    if (tally_lane() != 0) return;
-    node->n += partition->row;
-    put_node(&work->out, row, node);
 }
 
 #endif

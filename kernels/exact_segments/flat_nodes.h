@@ -100,12 +100,11 @@ TALLY_LONG void put_node(const tally_results *out, int64_t s, accumulator_t *nod
 /* ---- segments across tile boundaries ---- */
 
 TALLY_RARE int64_t begin_of_any(const tally_segments_work *work, int64_t s) {
-    return tally_begin_of(&work->partition, s);
+    return tally_offset(&work->partition, s);
 }
 TALLY_FN int64_t begin_of(const tally_segments_work *work, int64_t s) {
     const tally_partition *partition = &work->partition;
-    if (partition->segment_ids != 0 || ((uint64_t)partition->offsets & (uint64_t)(partition->offset_bytes - 1)) != 0)
-        return begin_of_any(work, s);
+    if (((uint64_t)partition->offsets & (uint64_t)(partition->offset_bytes - 1)) != 0) return begin_of_any(work, s);
     if (partition->offsets == 0) return s * partition->row;
     return partition->offset_bytes == 4 ? ((const int32_t *)(const void *)partition->offsets)[s]
                                         : ((const int64_t *)(const void *)partition->offsets)[s];

@@ -16,14 +16,6 @@ typedef struct lane_sums_t {
     int64_t products[TALLY_HAS_PRODUCTS ? TALLY_EVIDENCE + TALLY_LANE_PRODUCT_LIMBS : 1];
 } lane_sums_t;
 
-/* Adds a count of units of 2^unit. */
-TALLY_FN void add_to_lane(lane_sums_t *a, int64_t d, int32_t unit, int32_t is_product) {
-    int64_t *const limbs = (is_product ? a->products : a->sum) + TALLY_EVIDENCE;
-    int32_t offset = unit - (is_product ? 2 * a->origin : a->origin);
-    if (d == 0) return;
-    d = tally_from_origin(d, &offset);
-    tally_deposit(limbs, d, offset);
-}
 /* The result of `present` values, at least one, with what is noted of them. */
 TALLY_RARE void put_lane_sums(const tally_results *out, int64_t s, lane_sums_t *a, int64_t present,
                               const noted_t *noted) {

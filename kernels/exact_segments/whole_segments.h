@@ -18,13 +18,9 @@ typedef struct by_length_t {
     uint16_t list[whole_most];
 } by_length_t;
 
-TALLY_RARE int64_t begin_by_ids(const tally_segments_work *work, int64_t low, int64_t high, int64_t s) {
-    return tally_first_with_id(&work->partition, s, low, high);
-}
 /* The place of a segment's first value among those of the tile, or -1 if that is none. */
 TALLY_FN int32_t begin_within(const tally_segments_work *work, const whole_t *whole, int64_t s) {
-    const int64_t begin =
-        work->partition.segment_ids == 0 ? begin_of(work, s) : begin_by_ids(work, whole->low, whole->high, s);
+    const int64_t begin = begin_of(work, s);
     return begin < whole->low || begin > whole->high ? -1 : (int32_t)(begin - whole->low);
 }
 /* Two classes for each power of two. The longest have the lowest. */

@@ -261,21 +261,20 @@ TALLY_FN void find_other(const tally_source *from_x, const tally_source *from_y,
 }
 /* Notes the infinities and NaNs of a lane's share and replaces them by zeros. Gives how many values are left out. */
 TALLY_RARE int32_t clear_share(share_t *x, share_t *y, shared_t *shared) {
-    const int32_t all = (1 << TALLY_PART) - 1;
     int32_t absent = 0;
     TALLY_ROLLED
     for (uint32_t left = special_parts(x, y); left != 0; left &= left - 1) {
-        const int32_t s = __builtin_ffs((int32_t)left) - 1,
-                      there = clear_part(&x->part[s], &y->part[s], all, &shared->seen, 0, 0);
-        absent += __builtin_popcount((uint32_t)(all & ~there));
+        const int32_t s = __builtin_ffs((int32_t)left) - 1;
+        absent += clear_part(&x->part[s], &y->part[s], &shared->seen);
     }
     return absent;
 }
 /* The same in registers. The function is out of line and is given copies in memory: a share that it changed would take
  * too many registers. Data that has NaNs, but no infinities, does not need it. */
 TALLY_FN void clear_specials(share_t *x, share_t *y, extent_t of_x, state_t *state, shared_t *shared) {
-    if (clears_nans && note_nans(x, y, of_x, &shared->seen, 0)) {
-        zero_specials(x, y);
+    if (clears_nans && note_nans(of_x, &shared->seen)) {
+        zero_specials(x);
+        *y = *x;
         return;
     }
     share_t its_x = *x, its_y = *y;

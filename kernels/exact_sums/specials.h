@@ -53,20 +53,19 @@ TALLY_FN void clear_term(TALLY_T *x, TALLY_T *y, int32_t is_absent) {
 
 /* ---- a lane's part ---- */
 
-/* Notes a part's infinities and NaNs and puts zeros in their place. `there` has a bit for each value that counts; gives
- * those that count still. What value v is evidence of goes to seen[v * apart], and that it is left out to
- * absent[v * apart], which may be 0. Others may do so at the same time. */
-TALLY_FN int32_t clear_part(part_t *x, part_t *y, int32_t there, int32_t *seen, int32_t *absent, int32_t apart) {
+/* Notes a part's infinities and NaNs and puts zeros in their place. What they are evidence of goes to *seen; others may
+ * add to it at the same time. Gives how many values the policy leaves out. */
+TALLY_FN int32_t clear_part(part_t *x, part_t *y, int32_t *seen) {
+    int32_t absent = 0;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
-        const int32_t is_absent = term_is_absent(x->v[v], y->v[v]), is_there = there >> v & 1;
+        const int32_t is_absent = term_is_absent(x->v[v], y->v[v]);
         if (!term_is_special(x->v[v], y->v[v])) continue;
-        if (is_absent && is_there && absent != 0) tally_add32(&absent[v * apart], 1);
-        if (!is_absent && is_there) tally_or32(&seen[v * apart], evidence_of(x->v[v], y->v[v]));
-        if (is_absent) there &= ~(1 << v);
+        if (!is_absent) tally_or32(seen, evidence_of(x->v[v], y->v[v]));
+        absent += is_absent;
         clear_term(&x->v[v], &y->v[v], is_absent);
     }
-    return there;
+    return absent;
 }
 #if TALLY_BYTES == 2
 /* Whether there are infinities or NaNs. */
@@ -105,93 +104,38 @@ TALLY_FN uint32_t special_parts(const share_t *x, const share_t *y) {
     return parts;
 }
 
-#if TALLY_BYTES == 2
-/* Widens the largest sizes of a share, of two values in a word. */
-TALLY_FN void widen_by_share(const share_t *x, uint32_t *most) {
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        tally_quad quad;
-        __builtin_memcpy(&quad, &x->part[s], sizeof quad);
-        TALLY_UNROLL
-        for (int32_t k = 0; k < 4; k++) most[k] = tally_max_halves(quad.w[k] & 0x7fff7fff, most[k]);
-    }
-}
-TALLY_FN uint32_t size_of(const uint32_t *most, int32_t v) { return most[v / 2] >> 16 * (v % 2) & 0xffff; }
-/* The bits of the halves of a word that are infinite or NaN. */
-TALLY_FN uint32_t special_halves(uint32_t word) {
-    const uint32_t signs = ((word & 0x7fff7fff) + (0x8000 - TALLY_SIZE_INFINITY) * 0x10001) & 0x80008000;
-    return (signs >> 15) * 0xffff;
-}
-TALLY_FN void zero_part(part_t *x, part_t *y) {
-    tally_quad of_x, of_y;
-    __builtin_memcpy(&of_x, x, sizeof of_x);
-    __builtin_memcpy(&of_y, y, sizeof of_y);
-    TALLY_UNROLL
-    for (int32_t k = 0; k < 4; k++) {
-        const uint32_t special = special_halves(of_x.w[k]) | (TALLY_KERNEL_INPUTS == 2 ? special_halves(of_y.w[k]) : 0);
-        of_x.w[k] = (of_x.w[k] & ~special) | (special & 0x80008000);
-        if (TALLY_KERNEL_INPUTS == 2) of_y.w[k] &= ~special;
-    }
-    __builtin_memcpy(x, &of_x, sizeof of_x);
-    if (TALLY_KERNEL_INPUTS == 2) __builtin_memcpy(y, &of_y, sizeof of_y);
-}
-#else
-TALLY_FN void widen_by_share(const share_t *x, uint32_t *most) {
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++) {
-            const uint32_t size = size_bits(x->part[s].v[v]);
-            most[v] = size > most[v] ? size : most[v];
-        }
-    }
-}
-TALLY_FN uint32_t size_of(const uint32_t *most, int32_t v) { return most[v]; }
-TALLY_FN void zero_part(part_t *x, part_t *y) {
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++) {
-        const int32_t is = value_is_special(x->v[v]) || (TALLY_KERNEL_INPUTS == 2 && value_is_special(y->v[v]));
-        x->v[v] = is ? absent_value() : x->v[v];
-        if (TALLY_KERNEL_INPUTS == 2) y->v[v] = is ? plus_zero() : y->v[v];
-    }
-}
-#endif
-/* Lets the compiler keep no sizes of values in registers, which it has computed before. */
-TALLY_FN void forget_share(share_t *x) {
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        tally_quad quad;
-        __builtin_memcpy(&quad, &x->part[s], sizeof quad);
-        quad = tally_forget16(quad);
-        __builtin_memcpy(&x->part[s], &quad, sizeof quad);
-    }
-}
-/* Notes a share's NaNs, as clear_part does, if no value v has infinities without NaNs, which stand for both. False:
- * nothing is noted. */
-TALLY_FN int32_t note_nans(const share_t *x, const share_t *y, extent_t of_x, int32_t *seen, const int32_t apart) {
-    enum { EVIDENCE = TALLY_SEEN_PLUS | TALLY_SEEN_MINUS | TALLY_SEEN_NAN | TALLY_NOT_MINUS_ZERO };
-    uint32_t most[TALLY_PART] = {0};
-    int32_t is_infinite = of_x.most == TALLY_SIZE_INFINITY;
-    if (apart == 0 && TALLY_KERNEL_INPUTS == 1) { /* all have one place: the extent tells */
-        if (tally_any(is_infinite)) return 0;
-        if (of_x.most > TALLY_SIZE_INFINITY) tally_or32(seen, EVIDENCE);
-        return 1;
-    }
-    widen_by_share(x, most);
-    if (TALLY_KERNEL_INPUTS == 2) widen_by_share(y, most);
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++) is_infinite |= size_of(most, v) == TALLY_SIZE_INFINITY;
-    if (tally_any(is_infinite)) return 0;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++)
-        if (size_of(most, v) > TALLY_SIZE_INFINITY) tally_or32(&seen[v * apart], EVIDENCE);
+/* ---- the same of values alone, without products ---- */
+
+/* Notes the NaNs of shares of this extent, as clear_part does, if no lane has infinities without NaNs, which stand for
+ * both. False: nothing is noted. */
+TALLY_FN int32_t note_nans(extent_t of, int32_t *seen) {
+    if (tally_any(of.most == TALLY_SIZE_INFINITY)) return 0;
+    if (of.most > TALLY_SIZE_INFINITY)
+        tally_or32(seen, TALLY_SEEN_PLUS | TALLY_SEEN_MINUS | TALLY_SEEN_NAN | TALLY_NOT_MINUS_ZERO);
     return 1;
 }
-/* Puts -0 in the place of infinities and NaNs, in registers: a product of it and 0 is -0, too. */
-TALLY_FN void zero_specials(share_t *x, share_t *y) {
+#if TALLY_BYTES == 2
+TALLY_FN void zero_part(part_t *part) {
+    tally_quad quad;
+    __builtin_memcpy(&quad, part, sizeof quad);
     TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) zero_part(&x->part[s], &y->part[s]);
-    if (TALLY_KERNEL_INPUTS == 1) *y = *x;
+    for (int32_t k = 0; k < 4; k++) {
+        const uint32_t signs =
+            ((quad.w[k] & 0x7fff7fff) + (0x8000 - TALLY_SIZE_INFINITY) * 0x10001) & 0x80008000; /* of special halves */
+        quad.w[k] = (quad.w[k] & ~((signs >> 15) * 0xffff)) | signs;
+    }
+    __builtin_memcpy(part, &quad, sizeof quad);
+}
+#else
+TALLY_FN void zero_part(part_t *part) {
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) part->v[v] = value_is_special(part->v[v]) ? absent_value() : part->v[v];
+}
+#endif
+/* Puts -0 in the place of infinities and NaNs, in registers. */
+TALLY_FN void zero_specials(share_t *share) {
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) zero_part(&share->part[s]);
 }
 
 #endif

@@ -76,22 +76,6 @@ TALLY_FN int64_t tally_offset(const tally_partition *partition, int64_t s) {
 TALLY_FN int64_t tally_segment_id(const tally_partition *partition, int64_t i) {
     return tally_entry(partition->index, partition->index_bytes, i);
 }
-/* The first of values `low` to `high` whose segment id is s or more, or `high`. */
-TALLY_FN int64_t tally_first_with_id(const tally_partition *partition, int64_t s, int64_t low, int64_t high) {
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (tally_segment_id(partition, middle) >= s)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-/* Where a segment begins, for any segmentation. Slow: for rare use. */
-TALLY_FN int64_t tally_begin_of(const tally_partition *partition, int64_t s) {
-    return partition->segment_ids == 0 ? tally_offset(partition, s)
-                                       : tally_first_with_id(partition, s, 0, partition->values);
-}
 
 /* Bytes of memory that are wanted in shared memory, as far from a multiple of 16 there as here. */
 typedef struct tally_piece {

@@ -67,7 +67,7 @@ TALLY_FN int32_t finish_copies(const tally_segments_work *work, const opening_t 
         tally_copied();
         tally_consumer_barrier(TALLY_CONSUMERS);
     }
-    if (o->are_segment_ids && !is_again)
+    if (TALLY_TAKES_SEGMENT_IDS && o->are_segment_ids && !is_again)
         place_segment_ids(work, o, buffer);
     else if (o->are_wide && !is_again)
         narrow_entries(buffer + o->ends_at, o->begun + 1, o->from.value);

@@ -73,7 +73,8 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
         o->y.memory = work->y;
         o->y.buffer += (x.bytes + 31) / 16 * 16 + TALLY_CHUNK_BYTES;
     }
-    o->ends = partition->segment_ids != 0 ? segment_ids : offsets;
+    o->are_segment_ids = TALLY_TAKES_SEGMENT_IDS && partition->segment_ids != 0;
+    o->ends = o->are_segment_ids ? segment_ids : offsets;
     o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_CHUNK_BYTES;
     const int32_t x_is_dense = values_are_dense(work, work->x, work->x_stride),
                   y_is_dense = values_are_dense(work, work->y, work->y_stride);
@@ -81,7 +82,6 @@ TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o
     o->is_dense = x_is_dense;
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&
                      (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
-    o->are_segment_ids = partition->segment_ids != 0;
     o->ends_come =
         o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_segment_ids) && tally_is_inside(&o->ends));
     o->x_at = o->x.buffer +

@@ -61,14 +61,6 @@ TALLY_FN int32_t tally_lacks_nothing(tally_pair p) {
     return (p.low + anchor) - anchor == p.low;
 }
 
-/* a + b + c + d, each far below the one before or cancelling. */
-TALLY_FN tally_pair tally_four_sum(double a, double b, double c, double d) {
-    const tally_pair upper = tally_two_sum(a, b), lower = tally_two_sum(c, d),
-                     middle = tally_two_sum(upper.low, lower.high);
-    const tally_pair first = tally_two_sum(upper.high, middle.high);
-    return tally_three_sum(first.high, first.low, tally_to_odd(tally_two_sum(middle.low, lower.low)));
-}
-
 /* Rounds a value, which is already rounded to f64 (to nearest or to odd), to a narrower format. Gives whether the value
  * is not next to a tie of that format. */
 TALLY_FN int32_t tally_round_to(double *value, tally_format format) {

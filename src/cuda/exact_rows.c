@@ -1,19 +1,18 @@
-/* Exact rows (kernels/production/rows/exact_lanes.h, exact_parts.h, exact_columns.h): how blocks share the array, and
- * the launches. Rows side by side take one; or two, where several blocks share a row: what two doubles do not decide is
- * left to the second (kernels/production/rows/left_rows.h). For rows across others a first kernel clears numbers of
- * limbs in memory, the second adds to them, and the last rounds them; the first and the last are those of segments. */
+/* Exact rows of values side by side (kernels/production/rows/exact_lanes.h, exact_parts.h): how blocks share the array,
+ * and the launches. They take one; or two, where several blocks share a row: what two doubles do not decide is left to
+ * the second (kernels/production/rows/left_rows.h), which is also for rows that lie across others. */
 #include "cuda/exact_rows.h"
 
 #include "cuda/units.h"
 #include "cuda/shape.h"
 #include "partition/partition.h"
 
-static tally_status launch_first(const tally__call *c, tally__form form, int64_t blocks, tally__start start,
-                                 const void *work, size_t work_bytes) {
+static tally_status launch(const tally__call *c, tally__form form, int64_t blocks, const void *work,
+                           size_t work_bytes) {
     tally__loaded kernel;
     TALLY_CHECK(blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &kernel));
-    return tally__launch_kernel(c, &kernel, kernel.first, blocks, start, work, work_bytes);
+    return tally__launch_kernel(c, &kernel, kernel.first, blocks, TALLY_START_BEHIND, work, work_bytes);
 }
 
 /* ---- rows that are left ---- */
@@ -46,129 +45,6 @@ static tally_status open_scratch(tally__call *c, uint64_t bytes, uint64_t at_res
 static tally_status close_scratch(tally__call *c, uint64_t at_results, int64_t rows, const tally_results *out,
                                   tally__report *report) {
     return tally__call_finalize(c, c->scratch.nodes + at_results, rows, tally__address(out->flags), report);
-}
-
-/* ---- rows that lie across others ---- */
-
-enum {
-    BLOCKS = 2,       /* on each multiprocessor */
-    MOST_GROUPS = 64, /* the most numbers of limbs of a row */
-    NODES = 1024      /* about how many all rows have together, so that blocks seldom add to the same one */
-};
-static int64_t groups_of(int64_t rows, int64_t chunks) {
-    return tally__least(tally__least(NODES / rows + 1, MOST_GROUPS), chunks);
-}
-
-enum {
-    MOST_ROWS = 256, /* the most rows that a lane takes in one chunk: exact_columns.h relies on it */
-    LEAST_ROWS = 8,  /* the least: chunks are halved while multiprocessors have fewer than BLOCKS */
-    ALONE_ROWS = 32  /* rows of a lane that are never divided, which saves launches */
-};
-
-bool tally__are_exact_columns(const tally__call *call, const tally_segments *segments) {
-    enum { FEW = 8, LEAST = 8 };
-    const bool are_few = segments->count * segments->inner <= FEW * (int64_t)call->gpu->multiprocessors;
-    return call->spec->exact && segments->inner > 1 && segments->length > (are_few ? LEAST : TALLY__SHORT_ROW);
-}
-
-/* How many values side by side a block can have. */
-static int64_t most_columns(const tally__geometry *sizes) {
-    const int64_t bytes = (int64_t)sizes->value_bytes;
-    return TALLY_EXACT_COLUMNS_ACROSS * (16 / bytes);
-}
-/* Sets whether 16 bytes can be read at once, how many rows of memory are read as one, and how many values side by side
- * a block has. */
-static void shape_rows(const tally__call *c, tally_columns_work *work) {
-    const tally__geometry sizes = tally__geometry_of(c->spec);
-    const int64_t bytes = (int64_t)sizes.value_bytes, part = 16 / bytes, values = work->length * work->inner,
-                  most = most_columns(&sizes);
-    const bool are_packed = tally__are_packed(c, 16) && (work->outer == 1 || values % part == 0);
-    int64_t together = 1; /* rows whose values end at a multiple of 16 bytes, if the first begins at one */
-    while (work->inner * together % part != 0) together *= 2;
-    work->is_even = are_packed && (together == 1 || work->inner * together <= most);
-    if (!work->is_even) together = 1;
-    const int64_t times = most / (work->inner * together);
-    work->width = work->inner * (times > 0 ? together * times : 1);
-    work->rows = tally__over(values, work->width);
-    work->panels = tally__over(work->width, most);
-    work->panel = (int32_t)(tally__over(tally__over(work->width, work->panels), part) * part);
-    work->log_across = tally__log_above(work->panel / part);
-}
-static void divide_rows(const tally__call *c, tally_columns_work *work) {
-    const int64_t at_once = TALLY_WARPS * (32 >> work->log_across), busy = BLOCKS * (int64_t)c->gpu->multiprocessors;
-    int64_t each = MOST_ROWS;
-    if (tally__over(work->rows, at_once) > ALONE_ROWS)
-        while (each > LEAST_ROWS && work->outer * work->panels * tally__over(work->rows, each * at_once) < busy)
-            each /= 2;
-    work->chunk_rows = (int32_t)(each * at_once);
-    work->chunks = tally__over(work->rows, work->chunk_rows);
-    work->groups = groups_of(work->outer * work->inner, work->chunks);
-}
-/* Whether a block has all values of its rows, and one slot for each: then it makes results. */
-static bool are_whole(const tally__call *c, const tally_columns_work *work) {
-    const tally__geometry sizes = tally__geometry_of(c->spec);
-    return work->chunks == 1 && work->width == work->inner &&
-           (16 / (int64_t)sizes.value_bytes) << work->log_across == most_columns(&sizes);
-}
-
-/* The parameters of the kernels that clear and round numbers of limbs. */
-static tally_segments_work numbers_of(const tally_columns_work *work) {
-    return (tally_segments_work){
-        .nodes = work->nodes,
-        .out = work->out,
-        .partition = {.count = work->outer * work->inner, .groups = work->groups, .row = work->length},
-        .wanted = work->wanted};
-}
-static tally_status launch_columns(const tally__call *c, const tally_columns_work *work, tally__start start) {
-    return launch_first(c, TALLY_FORM_COLUMNS, work->outer * work->panels * work->chunks, start, work, sizeof *work);
-}
-/* The same between the kernels that clear numbers of limbs and round them. */
-static tally_status launch_with_numbers(const tally__call *c, const tally_columns_work *work) {
-    const tally_segments_work numbers = numbers_of(work);
-    const int64_t node_bytes = (int64_t)tally__geometry_of(c->spec).node_size, rows = numbers.partition.count,
-                  finishing = work->groups > 1 ? TALLY_WARPS : TALLY_FINISHED_OF(node_bytes), /* by a block */
-        clearing = tally__over(rows * work->groups, TALLY_FLAT_WARPS), most = 16 * c->gpu->multiprocessors;
-    tally__loaded flat;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-    TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_whole, tally__least(clearing, most), TALLY_START_BEHIND,
-                                 &numbers));
-    TALLY_TRY(launch_columns(c, work, TALLY_START_EARLY));
-    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish, tally__over(rows, finishing), TALLY_START_EARLY,
-                              &numbers);
-}
-/* Sets *bytes to those of the nodes that the launch needs. */
-static tally_status count_nodes(const tally__call *c, const tally_columns_work *work, int64_t *bytes) {
-    const tally__geometry sizes = tally__geometry_of(c->spec);
-    const int64_t rows = work->outer * work->inner, blocks = work->outer * work->panels * work->chunks,
-                  nodes = work->are_whole ? blocks * TALLY_SLOT_WARPS(most_columns(&sizes)) : rows * work->groups;
-    TALLY_CHECK(!__builtin_mul_overflow(nodes, (int64_t)sizes.node_size, bytes), NO_MEMORY,
-                "%lld rows are more than a GPU has memory for", (long long)rows);
-    return TALLY_OK;
-}
-
-tally_status tally__reduce_exact_columns(tally__call *c, const tally_segments *segments, tally__report *report) {
-    static const tally__form forms[] = {TALLY_FORM_COLUMNS, TALLY_FORM_FLAT};
-    const int64_t rows = segments->count * segments->inner;
-    tally_columns_work work = {.x = c->in.x,
-                               .x_stride = c->in.x_stride,
-                               .outer = segments->count,
-                               .length = segments->length,
-                               .inner = segments->inner,
-                               .wanted = c->wanted};
-    uint64_t bytes = 0;
-    int64_t node_bytes;
-    shape_rows(c, &work);
-    divide_rows(c, &work);
-    work.are_whole = are_whole(c, &work);
-    TALLY_TRY(count_nodes(c, &work, &node_bytes));
-    tally__take(&bytes, sizeof *work.out.flags);
-    const uint64_t at_nodes = tally__take(&bytes, node_bytes),
-                   at_results = tally__take(&bytes, tally__staging_bytes(c, rows));
-    TALLY_TRY(tally__call_prepare(c, forms, work.are_whole ? 1 : 2));
-    TALLY_TRY(open_scratch(c, bytes, at_results, tally__call_waits(c) || !work.are_whole, &work.out));
-    work.nodes = tally__pointer(c->scratch.nodes + at_nodes);
-    TALLY_TRY(work.are_whole ? launch_columns(c, &work, TALLY_START_BEHIND) : launch_with_numbers(c, &work));
-    return close_scratch(c, at_results, rows, &work.out, report);
 }
 
 /* ---- rows of values side by side ---- */
@@ -214,7 +90,7 @@ static tally_status reduce_by_lanes(tally__call *c, const tally_segments *segmen
     const uint64_t at_results = tally__take(&bytes, tally__staging_bytes(c, work.rows));
     TALLY_TRY(tally__call_prepare(c, forms, 1));
     TALLY_TRY(open_scratch(c, bytes, at_results, tally__call_waits(c), &work.out));
-    TALLY_TRY(launch_first(c, TALLY_FORM_LANES, blocks, TALLY_START_BEHIND, &work, sizeof work));
+    TALLY_TRY(launch(c, TALLY_FORM_LANES, blocks, &work, sizeof work));
     return close_scratch(c, at_results, work.rows, &work.out, report);
 }
 
@@ -244,7 +120,7 @@ static tally_status launch_parts(const tally__call *c, const tally_parts_work *w
                                   .inner = 1,
                                   .left = work->left,
                                   .out = work->out};
-    TALLY_TRY(launch_first(c, TALLY_FORM_ROWS, work->rows * work->parts, TALLY_START_BEHIND, work, sizeof *work));
+    TALLY_TRY(launch(c, TALLY_FORM_ROWS, work->rows * work->parts, work, sizeof *work));
     return work->parts > 1 ? tally__launch_left(c, left) : TALLY_OK;
 }
 /* The same of `each` rows at a time: for as many there are counters. */

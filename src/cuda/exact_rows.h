@@ -4,12 +4,6 @@
 
 #include "cuda/call.h"
 
-enum { TALLY__SHORT_ROW = 128 }; /* values of an exact row that a thread has alone, where rows lie across others */
-
-/* Whether rows lie across others and are longer than TALLY__SHORT_ROW; or are few, as this takes fewer launches. */
-bool tally__are_exact_columns(const tally__call *call, const tally_segments *segments);
-tally_status tally__reduce_exact_columns(tally__call *call, const tally_segments *segments, tally__report *report);
-
 /* Whether the addresses of both inputs have the same remainder modulo 16. */
 bool tally__are_alike(const tally__call *call);
 /* Whether rows are such as have values side by side, more than TALLY_SHORT_APART. */

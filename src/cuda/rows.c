@@ -380,15 +380,22 @@ static tally_status launch(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
-/* Whether rows are reduced as segments: rows of exact and user operators; many rows of at most a leaf (for few rows,
- * one launch is better than the three of segments), or somewhat more where a warp is slow to read what is left of a
- * leaf; and longer rows if some of them are not aligned to 16 bytes. */
+/* Whether exact rows lie across others and are too long for a thread each; or few, as columns take fewer launches. */
+static bool are_exact_columns(const tally__call *call, const tally_segments *segments) {
+    enum { MANY = 8 /* for each multiprocessor */, LONG = 32, LONG_OF_FEW = 8 };
+    const bool are_many = segments->count * segments->inner > MANY * (int64_t)call->gpu->multiprocessors;
+    return segments->inner > 1 && segments->length > (are_many ? LONG : LONG_OF_FEW);
+}
+/* Whether rows are reduced as segments: rows of user operators, and exact ones but for the longer that lie across
+ * others; many rows of at most a leaf (for few rows, one launch is better than the three of segments), or somewhat more
+ * where a warp is slow to read what is left of a leaf; and longer rows if some of them are not aligned to 16 bytes. */
 static bool are_segments(const tally__call *call, const tally_segments *segments) {
     const tally__geometry sizes = tally__geometry_of(call->spec);
     const int64_t bytes = (int64_t)sizes.value_bytes;
     const bool are_many = segments->count > (int64_t)FEW_WARPS * call->gpu->multiprocessors,
                is_slow = call->spec->order_shows && bytes != 4 && sizes.node_size <= 32;
-    if (call->spec->user != NULL || call->spec->exact) return true;
+    if (call->spec->user != NULL) return true;
+    if (call->spec->exact) return !are_exact_columns(call, segments);
     if (segments->inner > 1 || segments->length == 0) return false;
     if (segments->length <= sizes.leaf) return are_many;
     if (is_slow && are_many && segments->length < 2 * sizes.leaf) return true;
@@ -399,12 +406,8 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *segment
     const int64_t results = segments->count * segments->inner;
     tally__cu_address staging, flags;
     plan p;
-    if (tally__are_exact_columns(call, segments)) {
-        if (!tally__geometry_of(call->spec).adds_products) return tally__reduce_exact_columns(call, segments, report);
-    } else if (tally__are_exact_rows(call, segments))
-        return tally__reduce_exact_rows(call, segments, report);
-    else if (are_segments(call, segments))
-        return tally__reduce_ragged(call, segments, report);
+    if (tally__are_exact_rows(call, segments)) return tally__reduce_exact_rows(call, segments, report);
+    if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
     const tally_status planned = plan_rows(call, segments, &p);
     if (planned == TALLY_UNSUPPORTED && call->spec->exact) return tally__reduce_ragged(call, segments, report);
     TALLY_TRY(planned);

@@ -33,7 +33,7 @@ static bool has_columns(const job *j) {
     return j->call->spec->exact && j->segments.kind == TALLY_ROWS && j->segments.inner > 1;
 }
 /* Whether each row is first reduced exactly by one thread (production/rows/short_exact.h), which leaves to the other
- * stages what it is not sure of. All rows across others are that come here (cuda/exact_rows.h has long ones), and rows
+ * stages what it is not sure of. All rows across others are that come here (cuda/rows.c has long ones), and rows
  * side by side of few values; but plain sums only of 6 of them, or more. Measured: docs/design/012. */
 static bool are_short(const job *j) {
     enum { SUMS_FROM = 6 };
@@ -57,8 +57,8 @@ static tally__form form_of_tiles(const job *j) {
     const int64_t mean = j->results > 0 ? c->in.count / j->results : 0;
     const bool are_many = mean >= MANY && (mean < LONG || tally__geometry_of(c->spec).adds_products);
     return j->reduces && takes_tiles(j) && tally__has_form(c->spec, TALLY_FORM_TILES) &&
-                   j->segments.kind != TALLY_ROWS && are_many && j->work.partition.segment_ids == NULL &&
-                   tally__are_alike(c) && tally__are_packed(c, (int64_t)tally__geometry_of(c->spec).value_bytes)
+                   j->segments.kind != TALLY_ROWS && are_many && tally__are_alike(c) &&
+                   tally__are_packed(c, (int64_t)tally__geometry_of(c->spec).value_bytes)
                ? TALLY_FORM_TILES
                : TALLY_FORM_SEGMENTS;
 }
@@ -68,12 +68,12 @@ static bool marks_segments(const job *j) { return takes_tiles(j) || are_short(j)
 /* ---- memory ---- */
 
 /* Whether tiles look at the segment ids themselves, which spares writing and reading an offset for each segment. They
- * do where segments are many (measured). Segment ids become offsets for a plan, which is for many calls, and where the
- * ids of a leaf would take much of a tile. */
+ * do where segments are many (measured). Segment ids become offsets for a plan, which is for many calls, for exact
+ * sums, which have other work for shared memory, and where the ids of a leaf would take much of a tile. */
 static bool tiles_look_at_segment_ids(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
     const int64_t bytes = (int64_t)tally_type_size(j->segments.index_type);
-    return j->segments.kind == TALLY_SEGMENT_IDS && j->reduces && takes_tiles(j) &&
+    return j->segments.kind == TALLY_SEGMENT_IDS && j->reduces && !j->call->spec->exact &&
            j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
            tally__geometry_of(j->call->spec).leaf * bytes <= TALLY_TILE_BYTES / 2;
 }

@@ -148,8 +148,6 @@ bool tally__is_sum_alone(const tally__spec *spec) {
 bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_SPANS;
     if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
-    if (spec->exact && (form == TALLY_FORM_COLUMNS || form == TALLY_FORM_ACROSS || form == TALLY_FORM_ANY_ACROSS))
-        return tally__geometry_of(spec).adds_products == (form != TALLY_FORM_COLUMNS);
     if (spec->exact && form == TALLY_FORM_TILES)
         return tally__geometry_of(spec).adds_products || tally__geometry_of(spec).value_bytes <= 4;
     if (form == TALLY_FORM_STRIPES && !spec->exact && tally__geometry_of(spec).stripe_rows == 0) return false;

@@ -149,7 +149,6 @@ TALLY_FN tally_quad tally_load16(const char *p) {
     __builtin_memcpy(q.w, p, sizeof q.w);
     return q;
 }
-TALLY_FN tally_quad tally_forget16(tally_quad quad) { return quad; }
 TALLY_FN tally_quad tally_load16_again(const char *p) { return tally_load16(p); }
 TALLY_FN tally_quad tally_take16(const char *p) { return tally_load16(p); }
 TALLY_FN void tally_put16(char *p, const tally_quad *q) {

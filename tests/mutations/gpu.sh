@@ -59,12 +59,9 @@ mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + nod
 file=kernels/compensated/ranged.h
 mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last + log2_n <= 93'
 file=kernels/exact_sums/specials.h
-mutation specials-seen $file 'if (!is_absent && is_there) tally_or32' 'if (!is_absent && is_there && v > 0) tally_or32'
-mutation nans-noted $file \
-    'if (size_of(most, v) > TALLY_SIZE_INFINITY) tally_or32' \
-    'if (size_of(most, v) > TALLY_SIZE_INFINITY && v > 0) tally_or32'
-mutation nans-infinities $file 'is_infinite |= size_of(most, v) == TALLY_SIZE_INFINITY;' ';'
-mutation nans-infinities-alone $file 'if (tally_any(is_infinite)) return 0; if (of_x' 'if (of_x'
+mutation specials-seen $file 'if (!is_absent) tally_or32' 'if (!is_absent && v > 0) tally_or32'
+mutation nans-noted $file 'if (of.most > TALLY_SIZE_INFINITY)' 'if (tally_lane() == 0 && of.most > TALLY_SIZE_INFINITY)'
+mutation nans-infinities-alone $file 'if (tally_any(of.most == TALLY_SIZE_INFINITY)) return 0;' ';'
 mutation nans-halves $file '* 0x10001) & 0x80008000;' '* 0x10001) & 0x8000;'
 file=kernels/compensated/results.h
 mutation interval-ends $file 'low == high &&' '(low == high || 1) &&'
@@ -146,23 +143,16 @@ mutation stripes-place $file 'lift_partial(x[m], y[m], first + m)' 'lift_partial
 mutation stripes-halves $file \
     'combine_partial(columns.of[k], columns.of[k + half])' \
     'combine_partial(columns.of[k], columns.of[k + 1])'
-file=kernels/exact_rows/columns_task.h
-mutation exact-columns-last $file \
-    'return row < task->plain_end ? task->high' \
-    'return row <= task->plain_end ? task->high'
-mutation exact-columns-rows $file 'work->width == work->inner ? column : column % (int32_t)work->inner' 'column'
-file=kernels/exact_rows/block_sums.h
-mutation exact-digits-carry $file 'carry = is_large ? all >> 32 : 0;' 'carry = 0;'
 
 group gpu-whole "${isas%% *}" "test_gpu --quick" test_gpu test_gpu_nodes
 mutation whole-row src/cuda/whole.c 'row = tally_rows(1, c->in.count, 1)' 'row = tally_rows(1, c->in.count - 1, 1)'
 mutation extremes-no-value kernels/types/extremes.h '(TALLY_NAN == 1 ? 0x7fffffff : 0x7f800000)' '(0x7f800000)'
-mutation specials-absent kernels/exact_sums/specials.h 'if (is_absent) there &= ~(1 << v);' ';'
+mutation specials-absent kernels/exact_sums/specials.h 'absent += is_absent;' 'absent += 0 * is_absent;'
 file=kernels/exact_sums/exact_block.h
 mutation specials-squares $file \
     'minus = (seen & (are_squares ? TALLY_SEEN_NAN : TALLY_SEEN_MINUS)) != 0;' \
     'minus = (seen & TALLY_SEEN_MINUS) != 0;'
-mutation specials-left-out $file 'absent += __builtin_popcount(' 'absent += 0 * __builtin_popcount('
+mutation specials-left-out $file 'absent += clear_part(' 'absent += 0 * clear_part('
 mutation zeros-sign $file \
     'tally_finite_evidence(1, tally_bits_f64(term_in_double(x)) < 0)' \
     'tally_finite_evidence(1, 0)'

@@ -28,9 +28,9 @@ static void compare_exact(const shape *ways, int count) {
     }
 }
 
-/* Exact rows that lie across others, and are too long for a thread each (kernels/production/rows/exact_columns.h, and
- * of products columns.h): read 16 bytes at a time and value by value, several rows of memory as one, rows that a block
- * has to itself and that it shares with others. */
+/* Exact rows that lie across others, and are too long for a thread each (kernels/production/rows/columns.h): read 16
+ * bytes at a time and value by value, several rows of memory as one, rows that a block has to itself and that it shares
+ * with others. */
 static void test_exact_columns(void **state) {
     const shape ways[] = {{2, 131, 3},
                           {1, 1029, 8},

@@ -21,16 +21,11 @@
 
 /* Whether any segment is to be reduced. Others may be writing: all lanes of a warp go on, or none. */
 TALLY_FN int32_t warp_has_work(const tally_segments_work *work) { return !tally_any(!thread_sees_work(work)); }
-/* Whether the numbers of limbs are those of rows, to which production/rows/exact_columns.h adds. Then there are no
- * tiles. */
-TALLY_FN int32_t are_of_rows(const tally_segments_work *work) { return work->partition.groups > 0; }
 /* Empties the numbers of limbs, by the warps of all blocks. */
 TALLY_FN void clear_nodes(const tally_segments_work *work) {
-    const tally_partition *const partition = &work->partition;
-    const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS,
-                  all = are_of_rows(work) ? partition->count * partition->groups : partition->tiles;
-    for (int64_t i = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); i < all; i += step)
-        if (are_of_rows(work) || is_node_used(work, i)) clear_node(node_of(work, i));
+    const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
+    for (int64_t t = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); t < work->partition.tiles; t += step)
+        if (is_node_used(work, t)) clear_node(node_of(work, t));
 }
 
 /* ---- tiles ---- */
@@ -136,10 +131,6 @@ TALLY_KERNEL_ENTRY(TALLY_THREADS, flat_finish, tally_segments_work, 1) {
     const int32_t has_work = shared->has[0];
     tally_barrier();
     if (!has_work) return;
-    if (are_of_rows(&work)) {
-        put_rows(&work, shared);
-        return;
-    }
     const tally_partition *const partition = &work.partition;
     const int64_t first = (int64_t)tally_block() * finished_most, t = first + tally_thread();
     int64_t s = -1, begin = 0, end = 0, last = 0;
