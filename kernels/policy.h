@@ -115,14 +115,6 @@
 #define TALLY_ANY_ROWS 0
 #endif
 
-/* Wide rows of memory that begin within a vector are read by vectors all the same (rows/panel.h). Other operators and
- * types read them value by value, and so does the policy that skips NaNs: registers would spill, or vectors are too
- * narrow to be worth it. */
-#define TALLY_SHIFTS_ROWS (TALLY_ANY_ROWS && TALLY_MAY_SHIFT_ROWS)
-#define TALLY_MAY_SHIFT_ROWS                                                                  \
-    (TALLY_BYTES == 4 && TALLY_KERNEL_INPUTS == 1 && !TALLY_READS_TWICE && !TALLY_MAY_SKIP && \
-     !(TALLY_HAS_SQUARES && TALLY_HAS_RANGE))
-
 /* The caller's own, as text; whether it does not commute, so that the order must be kept. */
 #ifdef TALLY_USER_TEXT
 #define TALLY_IS_USER 1

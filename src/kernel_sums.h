@@ -11,7 +11,6 @@ enum {
     kernel_adds_products = TALLY_IS_EXACT && TALLY_HAS_PRODUCTS,
     kernel_keeps_keys = TALLY_IS_EXACT && TALLY_HAS_KEYS,
     kernel_reads_twice = TALLY_READS_TWICE,
-    kernel_shifts_rows = TALLY_MAY_SHIFT_ROWS,
     kernel_rows_go_on = TALLY_ROWS_GO_ON
 };
 

@@ -133,12 +133,9 @@ typedef struct tally_array_work {
     tally_results out;  /* where the result goes; out.result may be NULL */
 } tally_array_work;
 
-/* How threads of a panel read. WHOLE: aligned vectors of neighbouring values. SHIFTED: the same, where rows of memory
- * begin within a vector (rows/panel.h). APART: aligned values, whose distance is the number of threads side by side.
- * ANYWHERE: the same values at any address. */
-enum { TALLY_READS_WHOLE, TALLY_READS_SHIFTED, TALLY_READS_APART, TALLY_READS_ANYWHERE };
-/* How many results a panel has, of `threads` side by side that have vectors of `across` values. */
-#define TALLY_PANEL_WIDTH(across, threads, is_shifted) ((across) * (threads) - ((is_shifted) ? (across)-1 : 0))
+/* How threads of a panel read. WHOLE: aligned vectors of neighbouring values. APART: aligned values, whose distance is
+ * the number of threads side by side. ANYWHERE: the same values at any address. */
+enum { TALLY_READS_WHOLE, TALLY_READS_APART, TALLY_READS_ANYWHERE };
 /* Exact rows whose results a kernel leaves to another: scratch memory of both. */
 typedef struct tally_left_rows {
     int32_t *unsure;    /* for each row, whether its result is left */

@@ -29,16 +29,11 @@ enum {
 typedef struct leaf_t {
     int64_t row; /* the first row of memory */
     int32_t n;
-    int32_t log_all;               /* log2 of the columns, where joined rows count as one */
-    int32_t mine;                  /* how many of these the thread has */
-    int32_t ends[TALLY_ACROSS];    /* for each of the thread's results, how many rows have a value */
-    int32_t whole_from, whole_end; /* the rows in which its vector is inside the array and has all values */
+    int32_t log_all;            /* log2 of the columns, where joined rows count as one */
+    int32_t mine;               /* how many of these the thread has */
+    int32_t ends[TALLY_ACROSS]; /* for each of the thread's results, how many rows have a value */
+    int32_t whole_end;          /* how many rows have a value for each */
 } leaf_t;
-/* Whether the thread's vector in a row of memory is inside the array. Both inputs have the same extents. */
-TALLY_FN int32_t row_is_inside(const panel_t *panel, int64_t row) {
-    const char *const at = panel->x.first + row * panel->x.row;
-    return (!TALLY_SHIFTS_ROWS || at >= panel->x.begin) && at + vector_bytes <= panel->x.end;
-}
 TALLY_FN leaf_t leaf_of(const panel_t *panel, int64_t at, int32_t n, int32_t log_columns) {
     const int32_t log_all = log_columns - panel->log_joined;
     leaf_t leaf;
@@ -49,14 +44,8 @@ TALLY_FN leaf_t leaf_of(const panel_t *panel, int64_t at, int32_t n, int32_t log
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
         leaf.ends[v] = (n - row_in_panel(panel, v) + (1 << panel->log_joined) - 1) >> panel->log_joined;
-    leaf.whole_from = 0;
     leaf.whole_end = leaf.ends[TALLY_ACROSS - 1];
-    if (is_shifted(panel)) { /* only the first and the last row of the array can be cut */
-        leaf.whole_from = !row_is_inside(panel, leaf.row);
-        leaf.whole_end -= !row_is_inside(panel, leaf.row + n - 1);
-    }
-    if (n > 0 && (TALLY_SHIFTS_ROWS ? panel->reads_any : panel->mine > 0) && leaf.ends[0] > 0 &&
-        panel->sub >> log_all == 0)
+    if (n > 0 && panel->mine > 0 && leaf.ends[0] > 0 && panel->sub >> log_all == 0)
         leaf.mine = 1 << log_all > panel->subs ? (1 << log_all) / panel->subs : 1;
     return leaf;
 }
@@ -105,11 +94,6 @@ TALLY_FN void read_vectors(const panel_t *panel, const leaf_t *leaf, const input
         }
     }
 }
-/* Whether value v of the thread's vector at an address can be read. */
-TALLY_FN int32_t has_value(const panel_t *panel, const input_of_t *input, const char *vector, int32_t v) {
-    const char *const at = vector + v * TALLY_BYTES;
-    return is_shifted(panel) ? at >= input->begin && at < input->end : v < panel->mine;
-}
 /* The same, value by value, from any address, through shared memory. */
 TALLY_FN void read_slowly(const panel_t *panel, const leaf_t *leaf, const input_of_t *input, const batch_t *batch,
                           stage_t *stage, vector_t *vectors) {
@@ -121,9 +105,7 @@ TALLY_FN void read_slowly(const panel_t *panel, const leaf_t *leaf, const input_
             tally_source_of(input->first + (leaf->row + row) * input->row, input->apart, TALLY_BYTES);
         TALLY_ROLLED
         for (int32_t v = 0; v < TALLY_ACROSS; v++)
-            slot[v] = has_value(panel, input, from.values, v) && place_in_vector(panel, row, v) < leaf->n
-                          ? read_one(&from, v)
-                          : (TALLY_T)0;
+            slot[v] = v < panel->mine && place_in_vector(panel, row, v) < leaf->n ? read_one(&from, v) : (TALLY_T)0;
     }
     TALLY_UNROLL
     for (int32_t b = 0; b < batch_vectors; b++) vectors[b] = take_vector((const char *)&stage->of[b][tally_lane()]);
@@ -140,26 +122,23 @@ TALLY_FN int32_t is_cut(const panel_t *panel, const leaf_t *leaf, const batch_t 
     TALLY_UNROLL
     for (int32_t b = 1; b < batch_vectors; b++)
         if (batch->row + b * batch->apart < leaf->ends[0]) last = batch->row + b * batch->apart;
-    return reads_vectors(panel) && !(row_is_inside(panel, leaf->row + last) &&
-                                     (!TALLY_SHIFTS_ROWS || row_is_inside(panel, leaf->row + batch->row)));
+    return panel->x.first + (leaf->row + last) * panel->x.row + vector_bytes > panel->x.end;
 }
 /* The batch that begins with `row`. */
 TALLY_FN batch_t read_batch(const panel_t *panel, const leaf_t *leaf, int32_t row, int32_t apart, stage_t *stage) {
     batch_t batch;
     batch.row = row;
     batch.apart = apart;
-    batch.is_full =
-        (!TALLY_SHIFTS_ROWS || row >= leaf->whole_from) && row + (batch_vectors - 1) * apart < leaf->whole_end;
-    if ((TALLY_ANY_ROWS && panel->reads == TALLY_READS_ANYWHERE) || (!batch.is_full && is_cut(panel, leaf, &batch))) {
+    batch.is_full = row + (batch_vectors - 1) * apart < leaf->whole_end;
+    if (TALLY_ANY_ROWS ? panel->reads == TALLY_READS_ANYWHERE : !batch.is_full && is_cut(panel, leaf, &batch)) {
         read_slowly(panel, leaf, &panel->x, &batch, stage, batch.x);
         if (TALLY_KERNEL_INPUTS == 2) read_slowly(panel, leaf, &panel->y, &batch, stage, batch.y);
-    } else if (reads_vectors(panel)) {
-        if (batch.is_full)
-            read_inputs(panel, leaf, &batch, 1, 1);
-        else
-            read_inputs(panel, leaf, &batch, 1, 0);
-    } else
+    } else if (TALLY_ANY_ROWS)
         read_inputs(panel, leaf, &batch, 0, 0);
+    else if (batch.is_full)
+        read_inputs(panel, leaf, &batch, 1, 1);
+    else
+        read_inputs(panel, leaf, &batch, 1, 0);
     return batch;
 }
 

@@ -169,28 +169,12 @@ TALLY_FN TALLY_TYPE_NAME(across) * TALLY_NAME(place_of)(char *shared, const int3
     return (TALLY_TYPE_NAME(across) *)(void *)(place + (uint32_t)thread % TALLY_WARP *
                                                            TALLY_APART(sizeof(TALLY_TYPE_NAME(across))));
 }
-/* Moves the columns of vectors that are shifted to the threads that have their results. All threads of the panel take
- * part. */
-TALLY_FN void TALLY_NAME(move_to_results)(TALLY_TYPE_NAME(across) * mine, const panel_t *panel, char *shared,
-                                          const int32_t warp_bytes) {
-    if (!is_shifted(panel)) return;
-    await_panel(panel); /* the memory may hold something else */
-    *TALLY_NAME(place_of)(shared, warp_bytes, tally_thread()) = *mine;
-    await_panel(panel);
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        const int32_t from = v + panel->shift, ahead = from / TALLY_ACROSS;
-        if (panel->lane + ahead < panel->across && panel->sub < panel->subs)
-            mine->v[v] = TALLY_NAME(place_of)(shared, warp_bytes, tally_thread() + ahead)->v[from % TALLY_ACROSS];
-    }
-}
 /* Folds the columns of all subs and of all joined rows, for the threads of sub 0. All threads of the panel take
  * part. */
 TALLY_FN TALLY_TYPE_NAME(across)
     TALLY_NAME(fold_subs)(TALLY_TYPE_NAME(across) mine, const panel_t *panel, char *shared, const int32_t warp_bytes) {
     const int32_t apart = panel->across, are_of_warp = TALLY_WARP % apart == 0; /* the lanes of sub 0 */
     TALLY_TYPE_NAME(across) *const place = TALLY_NAME(place_of)(shared, warp_bytes, tally_thread());
-    TALLY_NAME(move_to_results)(&mine, panel, shared, warp_bytes);
     if (panel->subs > 1 || panel->log_joined > 0) await_panel(panel); /* the memory may hold something else */
     for (int32_t half = panel->subs / 2; half > 0; half /= 2) {
         const int32_t is_of_warp = TALLY_WARP % (2 * half * apart) == 0;

@@ -4,13 +4,7 @@
  *
  * Where few results lie side by side, 2, 4 or 8 consecutive rows of memory are joined: they are read as one row, so
  * that threads read whole vectors. Joined rows are neighbouring columns of a leaf, which the canonical tree combines
- * last.
- *
- * Wide rows may begin within a vector, each at another place of it. But the rows of a sub are a multiple of
- * TALLY_ACROSS apart, so that all of them begin at the same place. So a thread reads aligned vectors, whose values are
- * those of results some places before its own (`shift`). Before subs are combined, threads exchange what they have of
- * each result (move_to_results in rows/fold_leaf.h). The values of a vector that are of no result of the panel are left
- * out. */
+ * last. */
 #ifndef TALLY_PANEL_H
 #define TALLY_PANEL_H
 
@@ -20,7 +14,7 @@
 /* One input, as this thread reads it: the address of its first value, and the bytes from one row to the next (row) and
  * from one of its results to the next (apart). */
 typedef struct input_of_t {
-    const char *first, *begin, *end; /* begin, end: of the array */
+    const char *first, *end; /* end: of the array */
     int64_t row, apart;
 } input_of_t;
 
@@ -29,7 +23,6 @@ typedef struct panel_t {
     int64_t all;      /* values of the array */
     int64_t begin;    /* the first value of the panel's first row */
     int64_t inner, i; /* values from one group of joined rows to the next; this thread's first value in a group */
-    int64_t end;      /* the first value behind the panel's, or behind the group of joined rows */
     int32_t across, sub, subs, lane;
     int32_t is_of_warp;          /* the panel's threads are of one warp */
     int32_t slot;                /* which of the block's panels it is; threads that are left have the next number */
@@ -37,8 +30,6 @@ typedef struct panel_t {
     int32_t is_task;             /* there is such a panel and chunk */
     int32_t log_joined, results; /* log2 of the rows that are joined; results in one of them, or in the panel's row */
     int32_t mine;                /* values of a group of joined rows, or results, that this thread has */
-    int32_t reads_any;           /* it has a value that is one of the panel's */
-    int32_t shift;               /* its value 0 is of the result as many places before its result 0 */
     int32_t apart;               /* the distance between these */
     int32_t over;                /* 65536 / results, rounded up; 0: no rows are joined */
     int32_t reads;               /* TALLY_READS_... */
@@ -52,34 +43,24 @@ TALLY_FN int32_t row_in_panel(const panel_t *panel, int32_t v) {
 
 TALLY_FN input_of_t input_from(const panel_t *panel, const tally_source *from) {
     input_of_t input;
-    input.first = from->values + (panel->begin + panel->i - panel->shift) * from->stride;
+    input.first = from->values + (panel->begin + panel->i) * from->stride;
     input.row = panel->inner * from->stride;
     input.apart = panel->apart * from->stride;
-    input.begin = from->values;
     input.end = from->values + panel->all * from->stride;
     return input;
 }
 
 /* How many values of a group of joined rows the thread has. */
 TALLY_FN int32_t results_from(const panel_t *panel) {
-    const int64_t left = panel->is_task ? (panel->end - panel->i + panel->apart - 1) / panel->apart : 0;
+    const int64_t left = panel->is_task ? (panel->inner - panel->i + panel->apart - 1) / panel->apart : 0;
     return (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
-}
-TALLY_FN int32_t is_shifted(const panel_t *panel) { return TALLY_SHIFTS_ROWS && panel->reads == TALLY_READS_SHIFTED; }
-/* Whole vectors are production/rows/columns.h's. */
-TALLY_FN int32_t reads_vectors(const panel_t *panel) { return !TALLY_ANY_ROWS || is_shifted(panel); }
-/* The place within a vector at which the values of the panel begin in the rows of the thread's sub. */
-TALLY_FN int32_t shift_of(const panel_t *panel, const char *values, int64_t first) {
-    const uint64_t begin = (uint64_t)values / TALLY_BYTES + (uint64_t)(first + (int64_t)panel->sub * panel->inner);
-    return is_shifted(panel) ? (int32_t)(begin % TALLY_ACROSS) : 0;
 }
 /* The panel of this thread. `thread` is tally_thread(), or tally_thread_again() where a panel made before is not worth
  * its registers. */
 TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     const uint32_t across = (uint32_t)work->across, threads = across << work->log_subs, slots = TALLY_THREADS / threads,
                    slot = (uint32_t)thread / threads, here = (uint32_t)thread - slot * threads;
-    const int32_t width =
-        TALLY_PANEL_WIDTH(TALLY_ACROSS, work->across, TALLY_SHIFTS_ROWS && work->reads == TALLY_READS_SHIFTED);
+    const int32_t width = TALLY_ACROSS * work->across;
     const int64_t inner = work->inner << work->log_joined, panels = (inner + width - 1) / width,
                   task = (int64_t)tally_block() * slots + slot;
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
@@ -101,13 +82,10 @@ TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     panel.lane = (int32_t)(here % across);
     panel.is_of_warp = TALLY_WARP % threads == 0;
     panel.reads = work->reads;
-    panel.apart = reads_vectors(&panel) ? 1 : panel.across;
-    panel.i = number * width + panel.lane * (reads_vectors(&panel) ? TALLY_ACROSS : 1);
-    panel.end = is_shifted(&panel) && (number + 1) * width < inner ? (number + 1) * width : inner;
+    panel.apart = TALLY_ANY_ROWS ? panel.across : 1;
+    panel.i = number * width + panel.lane * (TALLY_ANY_ROWS ? 1 : TALLY_ACROSS);
     panel.is_task = panel.outer < work->outer && slot < slots;
     panel.mine = results_from(&panel);
-    panel.shift = shift_of(&panel, work->x, panel.begin + number * width);
-    panel.reads_any = panel.is_task && panel.i - panel.shift < panel.end;
     panel.all = work->outer * work->length * work->inner;
     panel.over = panel.log_joined > 0 ? 65536 / panel.results + 1 : 0;
     panel.x = input_from(&panel, &x);
@@ -119,7 +97,7 @@ TALLY_FN panel_t panel_at(const panel_t *panel, int32_t lane) {
     panel_t its = *panel;
     its.sub = 0;
     its.lane = lane;
-    its.i += (lane - panel->lane) * (reads_vectors(panel) ? TALLY_ACROSS : 1);
+    its.i += (lane - panel->lane) * (TALLY_ANY_ROWS ? 1 : TALLY_ACROSS);
     its.mine = results_from(&its);
     return its;
 }

@@ -12,7 +12,6 @@ typedef struct tally__geometry {
     size_t node_bytes;                           /* bytes of a node as it travels */
     bool adds_values, adds_products, keeps_keys; /* what the node of an exact operator has */
     bool reads_twice;                            /* rows that lie across others are read twice */
-    bool shifts_rows;                            /* and by vectors, where they begin within one */
     bool rows_go_on;                             /* and in one leaf, however long */
     int64_t stripe_rows;                         /* rows that a thread of production/rows/stripes.h takes */
 } tally__geometry;

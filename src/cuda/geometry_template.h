@@ -13,8 +13,7 @@
         .node_bytes = TALLY_N2(kernel_node_bytes, type, nan), .adds_values = TALLY_N2(kernel_adds_values, type, nan), \
         .adds_products = TALLY_N2(kernel_adds_products, type, nan),                                                   \
         .keeps_keys = TALLY_N2(kernel_keeps_keys, type, nan), .reads_twice = TALLY_N2(kernel_reads_twice, type, nan), \
-        .shifts_rows = TALLY_N2(kernel_shifts_rows, type, nan), .rows_go_on = TALLY_N2(kernel_rows_go_on, type, nan), \
-        .stripe_rows = TALLY_N2(kernel_stripe_rows, type, nan),                                                       \
+        .rows_go_on = TALLY_N2(kernel_rows_go_on, type, nan), .stripe_rows = TALLY_N2(kernel_stripe_rows, type, nan), \
     }
 #endif
 

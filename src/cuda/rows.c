@@ -103,18 +103,13 @@ static int log_joined_of(const tally__call *call, const plan *p, int64_t across)
     return p->work.inner << log <= across * MOST_THREADS ? log : 0;
 }
 
-/* How threads read their vectors of `across` values (TALLY_READS_...). Vectors are shifted where their rows are as many
- * rows of memory apart as a panel has subs (log_least_subs). */
-static int reads_of(const tally__call *call, const plan *p, int64_t inner, int64_t across) {
-    enum { WIDE = 512 }; /* a panel has a vector less of results than of values */
-    const tally__geometry sizes = tally__geometry_of(call->spec);
-    const int64_t bytes = (int64_t)sizes.value_bytes;
+/* How threads read their vectors of `across` values (TALLY_READS_...). */
+static int reads_of(const tally__call *call, int64_t inner, int64_t across) {
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
     const tally__input *in = &call->in;
     const bool are_aligned =
         ((int64_t)(uintptr_t)in->x | (int64_t)(uintptr_t)in->y | in->x_stride | in->y_stride) % bytes == 0;
     if (inner % across == 0 && tally__are_packed(call, across * bytes)) return TALLY_READS_WHOLE;
-    if (sizes.shifts_rows && inner >= WIDE && p->work.length > TALLY_SMALL_LEAF && tally__are_packed(call, bytes))
-        return TALLY_READS_SHIFTED;
     return are_aligned ? TALLY_READS_APART : TALLY_READS_ANYWHERE;
 }
 
@@ -293,13 +288,12 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     const int64_t across = across_of(call);
     p->work.log_joined = log_joined_of(call, p, across);
     const int64_t inner = p->work.inner << p->work.log_joined;
-    p->work.reads = reads_of(call, p, inner, across);
+    p->work.reads = reads_of(call, inner, across);
     TALLY_TRY(use_form(call, p->work.reads == TALLY_READS_WHOLE ? TALLY_FORM_ACROSS : TALLY_FORM_ANY_ACROSS, p));
     p->work.log_columns = log_columns_of(call, p, inner, across);
     p->work.across = (int32_t)lanes_of(call, p, inner, across);
     const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : 1 << p->work.log_columns;
-    const int64_t panels =
-        tally__over(inner, TALLY_PANEL_WIDTH(across, p->work.across, p->work.reads == TALLY_READS_SHIFTED));
+    const int64_t panels = tally__over(inner, across * p->work.across);
     p->work.log_subs = log_subs_of(call, p, panels, columns >> p->work.log_joined);
     const int64_t slots = TALLY_THREADS / ((int64_t)p->work.across << p->work.log_subs);
     give_threads(call, p, slots, tally__over(inner, across * panels));

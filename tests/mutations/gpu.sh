@@ -14,7 +14,7 @@ mutation batch-behind $file \
     'if (is_full || batch->row + (b + 1) * batch->apart < leaf->ends[0]) at += step;' \
     'at += step;'
 mutation batch-full $file 'leaf.whole_end = leaf.ends[TALLY_ACROSS - 1];' 'leaf.whole_end = leaf.ends[0];'
-mutation batch-cut $file '(!batch.is_full && is_cut(panel, leaf, &batch))' '0'
+mutation batch-cut $file '!batch.is_full && is_cut(panel, leaf, &batch))' '0)'
 mutation batch-second-input $file \
     'read_vectors(panel, leaf, &panel->y, batch' \
     'read_vectors(panel, leaf, &panel->x, batch'
@@ -38,11 +38,8 @@ mutation columns-digits kernels/rows/node_trees.h \
 mutation columns-shares $file 'merge(node, shared->gathered[tally_thread() + step * width])' 'merge(node, node)'
 file=kernels/rows/panel.h
 mutation columns-places $file \
-    'its.i += (lane - panel->lane) * (reads_vectors(panel) ?' \
-    'its.i += (lane - panel->lane) * (1 ?'
-mutation shifted-subs $file '(int64_t)panel->sub * panel->inner' '(int64_t)0'
-mutation shifted-end $file '(number + 1) * width < inner ? (number + 1) * width : inner;' 'number < 0 ? 0 : inner;'
-mutation shifted-results kernels/rows/fold_leaf.h 'from = v + panel->shift, ahead' 'from = v, ahead'
+    'its.i += (lane - panel->lane) * (TALLY_ANY_ROWS ?' \
+    'its.i += (lane - panel->lane) * (0 ?'
 file=kernels/compensated/nodes.h
 mutation decided-overflow $file 'if (!(a->marks & (seen_nan | seen_infinity))) return 0;' ';'
 mutation root-of-near-values kernels/compensated/pair_results.h \

@@ -104,8 +104,8 @@ static void test_ways(void **state) {
     }
 }
 
-/* Every operator over rows of memory that are wide and begin within a vector (TALLY_READS_SHIFTED of
- * kernels/rows/panel.h): with one panel or several, the array's last row in a full batch, arrays at any address. */
+/* Every operator over rows of memory that are wide and begin within a vector: with one panel or several, the array's
+ * last row in a full batch, arrays at any address. */
 static void test_wide_rows(void **state) {
     static const subject mean = {TALLY_MEAN, TALLY_F32, TALLY_NAN_SKIP, 0, TALLY_FAST};
     subject s = {.op = -1};
