@@ -18,22 +18,37 @@ TALLY_FN void begin_lists(shared_t *its) { (void)its; }
 /* ---- segments of more than 64 values that are listed ---- */
 
 #if TALLY_BY_QUARTERS
-/* Reduces the next listed segments of more than 64 values, as many as a warp has quarters: each by a quarter. If there
- * is only one, or one has several leaves, the whole warp takes one after the other. */
-TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
-                               int32_t count) {
-    const int32_t mine = tally_lane() / quarter, is_there = mine < count, is_first = tally_lane() % quarter == 0,
-                  i = is_there ? listed[mine] : 0;
+/* Whether listed segments of more than 64 values have quarters of a warp each: not those of tiles whose segments are
+ * long, where three quarters would wait for the longest. Measured. */
+TALLY_FN int32_t are_for_quarters(const tile_t *tile) {
+    enum { MOST = 512 };
+    return tile->values <= MOST * tile->own;
+}
+/* Reduces up to `count` listed segments of more than 64 values, each by a quarter; or by the whole warp one after the
+ * other, if there is only one, or one has several leaves. */
+TALLY_FN int32_t take_longs(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed, int32_t count,
+                            int32_t by_quarters) {
+    const int32_t mine = by_quarters ? tally_lane() / quarter : tally_lane(), is_there = mine < count,
+                  is_first = !by_quarters || tally_lane() % quarter == 0, i = is_there ? listed[mine] : 0;
     const slice_t slice = slice_of(tile, i, is_there);
-    if (count == 1 || tally_any(slice.n > TALLY_DEVICE_LEAF))
+    if (!by_quarters || count == 1 || tally_any(slice.n > TALLY_DEVICE_LEAF))
         return take_each(work, tile, i, slice, tally_ballot(is_there && is_first));
     const node_t node = quarter_node(tile->x + slice.at, slice.n);
     return is_there && is_first ? put_result(work, tile->opening, i, node) : 0;
 }
+/* Reduces all of these. */
+TALLY_FN int32_t take_all_longs(const tally_segments_work *work, const tile_t *tile, const lists_t *lists) {
+    const int32_t by_quarters = are_for_quarters(tile), step = by_quarters ? TALLY_WARP / quarter : TALLY_WARP;
+    int32_t flags = 0;
+    tally_warp_barrier();
+    for (int32_t k = 0; k < lists->many; k += step)
+        flags |= take_longs(work, tile, lists->longs + k, lists->many - k, by_quarters);
+    tally_warp_barrier();
+    return flags;
+}
 #else
-TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
-                               int32_t count) {
-    return (void)work, (void)tile, (void)listed, (void)count, 0;
+TALLY_FN int32_t take_all_longs(const tally_segments_work *work, const tile_t *tile, const lists_t *lists) {
+    return (void)work, (void)tile, (void)lists, 0;
 }
 #endif
 
@@ -52,12 +67,9 @@ TALLY_FN int32_t take_iteration(const tally_segments_work *work, const tile_t *t
     put_in_list(lists->list, &lists->listed, waits, i, lane);
     const uint32_t many = tally_ballot(is_long);
     if (many == 0) return flags;
-    if (TALLY_BY_QUARTERS) {
-        put_in_list(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= most_longs, i, lane);
-        if (lists->many + TALLY_WARP > most_longs) flags |= TALLY_FLAG_BAD_SEGMENTS;
-    } else
-        flags |= take_long(work, tile, i, slice, many);
-    return flags;
+    if (!TALLY_BY_QUARTERS) return flags | take_long(work, tile, i, slice, many);
+    put_in_list(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= most_longs, i, lane);
+    return lists->many + TALLY_WARP > most_longs ? flags | TALLY_FLAG_BAD_SEGMENTS : flags;
 }
 /* Reduces all segments within the tile, in iterations of TALLY_WARP segments for each warp. Listed ones are reduced as
  * soon as there are TALLY_WARP, and at the end. */
@@ -82,13 +94,7 @@ TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, s
             tally_warp_barrier();
         }
     }
-    if (TALLY_BY_QUARTERS) {
-        tally_warp_barrier();
-        for (int32_t k = 0; k < lists.many; k += TALLY_WARP / quarter)
-            flags |= take_quarters(work, tile, lists.longs + k, lists.many - k);
-        tally_warp_barrier();
-    }
-    return flags;
+    return flags | take_all_longs(work, tile, &lists);
 }
 #endif
 
