@@ -155,10 +155,12 @@
 /* The smallest size tells, with the largest, that a pair is a sum of f32 exactly: many a mean of them is a tie of f64.
  */
 #define TALLY_HAS_LEAST (TALLY_IS_COMPENSATED && TALLY_HAS_KEYS && TALLY_BYTES == 4)
-/* Of few bits one double holds most sums, which their range tells (compensated/ranged.h). Of f32 it does so where a
- * warp adds up a leaf: other segments go by chunks, or have values that are far apart. */
-#define TALLY_IS_RANGED \
-    (TALLY_IS_COMPENSATED && ((TALLY_BYTES == 2 && !TALLY_HAS_KEYS) || (TALLY_BYTES == 4 && TALLY_IN_CHUNKS)))
+/* Of few bits one double holds most sums, which their range tells (compensated/ranged.h); those of f16 it always holds.
+ * Of f32 it does so where a warp adds up a leaf: other segments go by chunks, or have values that are far apart. */
+#define TALLY_IS_F16_SUM (TALLY_NUMBER == TALLY_NUMBER_f16 && !TALLY_HAS_PRODUCTS)
+#define TALLY_IS_RANGED      \
+    (TALLY_IS_COMPENSATED && \
+     ((TALLY_BYTES == 2 && !TALLY_HAS_KEYS && !TALLY_IS_F16_SUM) || (TALLY_BYTES == 4 && TALLY_IN_CHUNKS)))
 /* All products of f16 lie between 2^-48 and 2^32: an anchor that stands for all holds sums of them
  * (compensated/anchored.h). */
 #define TALLY_IS_SPLIT \

@@ -176,8 +176,9 @@ bool tally__may_be_exact_row(const tally__spec *spec) {
            spec->options.scratch == NULL;
 }
 bool tally__is_exact_row(const tally__call *call) {
-    enum { LEAST_BYTES = 1 << 20 /* for each multiprocessor: then two launches pay */ };
+    enum { LEAST_BYTES = 4 << 20, LEAST_OF_EACH = 1 << 17 /* for each multiprocessor: then two launches pay */ };
     const tally_segments row = tally_rows(1, call->in.count, 1);
-    return tally__may_be_exact_row(call->spec) && tally__are_exact_rows(call, &row) &&
-           bytes_of_row(call, row.length) >= LEAST_BYTES * (int64_t)call->gpu->multiprocessors;
+    const int64_t bytes = bytes_of_row(call, row.length);
+    return tally__may_be_exact_row(call->spec) && tally__are_exact_rows(call, &row) && bytes >= LEAST_BYTES &&
+           bytes >= LEAST_OF_EACH * (int64_t)call->gpu->multiprocessors;
 }

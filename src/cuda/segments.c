@@ -34,14 +34,15 @@ static bool has_columns(const job *j) {
 }
 /* Whether each row is first reduced exactly by one thread (production/rows/short_exact.h), which leaves to the other
  * stages what it is not sure of. All rows across others are that come here (cuda/rows.c has long ones), and rows
- * side by side of few values; but plain sums only of 6 of them, or more. Measured: docs/design/012. */
+ * side by side of few values; but means only of 3 of them or more, and sums of 6. Measured: docs/design/012. */
 static bool are_short(const job *j) {
-    enum { SUMS_FROM = 6 };
+    enum { MEANS_FROM = 3, SUMS_FROM = 6 };
     const tally__spec *spec = j->call->spec;
-    const int64_t length = j->segments.length;
-    const bool is_plain = tally__is_sum_alone(spec) && !spec->final.mean;
+    const int64_t length = j->segments.length, from = !tally__is_sum_alone(spec) ? 1
+                                                      : spec->final.mean         ? MEANS_FROM
+                                                                                 : SUMS_FROM;
     if (!j->reduces || !spec->exact || j->segments.kind != TALLY_ROWS || TALLY_FLAT_FIRST || length == 0) return false;
-    return has_columns(j) || (length <= TALLY_SHORT_APART && (length >= SUMS_FROM || !is_plain));
+    return has_columns(j) || (length >= from && length <= TALLY_SHORT_APART);
 }
 /* Whether the first stage takes tiles: not for exact operators that begin with a later stage, nor for rows that a
  * thread has each. A plan is made for such tiles, too. */
