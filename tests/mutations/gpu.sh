@@ -55,11 +55,6 @@ mutation compensated-plain-lost $file 'node->sum.lost != 0 || ' ''
 mutation compensated-minus-zero $file 'node->sum.rest == 0 ? first : first + node->sum.rest' 'first + node->sum.rest'
 file=kernels/compensated/ranged.h
 mutation ranged-wide $file 'high - last + log2_n <= 53' 'high - last + log2_n <= 93'
-file=kernels/exact_sums/specials.h
-mutation specials-seen $file 'if (!is_absent) tally_or32' 'if (!is_absent && v > 0) tally_or32'
-mutation nans-noted $file 'if (of.most > TALLY_SIZE_INFINITY)' 'if (tally_lane() == 0 && of.most > TALLY_SIZE_INFINITY)'
-mutation nans-infinities-alone $file 'if (tally_any(of.most == TALLY_SIZE_INFINITY)) return 0;' ';'
-mutation nans-halves $file '* 0x10001) & 0x80008000;' '* 0x10001) & 0x8000;'
 file=kernels/compensated/results.h
 mutation interval-ends $file 'low == high &&' '(low == high || 1) &&'
 mutation interval-minus-zero $file 'rest == 0 && slack == 0 ? interval_around(q, 0) : a' 'a'
@@ -144,7 +139,12 @@ mutation stripes-halves $file \
 group gpu-whole "${isas%% *}" "test_gpu --quick" test_gpu test_gpu_nodes
 mutation whole-row src/cuda/whole.c 'row = tally_rows(1, c->in.count, 1)' 'row = tally_rows(1, c->in.count - 1, 1)'
 mutation extremes-no-value kernels/types/extremes.h '(TALLY_NAN == 1 ? 0x7fffffff : 0x7f800000)' '(0x7f800000)'
-mutation specials-absent kernels/exact_sums/specials.h 'absent += is_absent;' 'absent += 0 * is_absent;'
+file=kernels/exact_sums/specials.h
+mutation specials-seen $file 'if (!is_absent) tally_or32' 'if (!is_absent && v > 0) tally_or32'
+mutation nans-noted $file 'if (of.most > TALLY_SIZE_INFINITY)' 'if (tally_lane() == 0 && of.most > TALLY_SIZE_INFINITY)'
+mutation nans-infinities-alone $file 'if (tally_any(of.most == TALLY_SIZE_INFINITY)) return 0;' ';'
+mutation nans-halves $file '* 0x10001) & 0x80008000;' '* 0x10001) & 0x8000;'
+mutation specials-absent $file 'absent += is_absent;' 'absent += 0 * is_absent;'
 file=kernels/exact_sums/exact_block.h
 mutation specials-squares $file \
     'minus = (seen & (are_squares ? TALLY_SEEN_NAN : TALLY_SEEN_MINUS)) != 0;' \
