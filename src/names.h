@@ -26,6 +26,7 @@
 #define add_exact_batch TALLY_N(add_exact_batch)
 #define add_far_product TALLY_N(add_far_product)
 #define add_finite TALLY_N(add_finite)
+#define add_groups TALLY_N(add_groups)
 #define add_key TALLY_N(add_key)
 #define add_leaf TALLY_N(add_leaf)
 #define add_node TALLY_N(add_node)

@@ -15,11 +15,11 @@ TALLY_FN int64_t join_words(int64_t i, int64_t a, int64_t b) {
     return (i == 1) == (b < a) ? b : a;
 }
 
-/* Adds `count` numbers of limbs to another, by the warp; from one to the next it is `apart` nodes. Each lane has words
- * of its own, several in flight at once. */
-TALLY_FN void gather_nodes(accumulator_t *to, const accumulator_t *others, int64_t count, int64_t apart) {
+/* Adds `count` numbers of limbs of groups to another, by the warp. Each lane has words of its own, several in flight at
+ * once. */
+TALLY_FN void add_groups(accumulator_t *to, const accumulator_t *others, int64_t count) {
     enum { TOGETHER = 8 };
-    const int64_t words = sizeof *to / 8, step = apart * words;
+    const int64_t words = sizeof *to / 8, step = TALLY_FLAT_GROUP * words;
     int64_t *const own = (int64_t *)(void *)to;
     for (int64_t i = tally_lane(); i < words; i += TALLY_WARP) {
         const int64_t *from = (const int64_t *)(const void *)others + i;
@@ -40,8 +40,7 @@ TALLY_FN void gather_nodes(accumulator_t *to, const accumulator_t *others, int64
 /* Adds up the numbers of a segment's groups, from tile `first` to `last`. */
 TALLY_FN void gather_groups(const tally_segments_work *work, int64_t first, int64_t last) {
     const int64_t begin = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP;
-    gather_nodes(node_of(work, first), node_of(work, begin), (last - begin + TALLY_FLAT_GROUP - 1) / TALLY_FLAT_GROUP,
-                 TALLY_FLAT_GROUP);
+    add_groups(node_of(work, first), node_of(work, begin), (last - begin + TALLY_FLAT_GROUP - 1) / TALLY_FLAT_GROUP);
 }
 
 /* Numbers of limbs that a block finishes. They are copied to shared memory: a lane takes the words of one number in

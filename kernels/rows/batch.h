@@ -32,7 +32,6 @@ typedef struct leaf_t {
     int32_t log_all;            /* log2 of the columns, where joined rows count as one */
     int32_t mine;               /* how many of these the thread has */
     int32_t ends[TALLY_ACROSS]; /* for each of the thread's results, how many rows have a value */
-    int32_t whole_end;          /* how many rows have a value for each */
 } leaf_t;
 TALLY_FN leaf_t leaf_of(const panel_t *panel, int64_t at, int32_t n, int32_t log_columns) {
     const int32_t log_all = log_columns - panel->log_joined;
@@ -44,7 +43,6 @@ TALLY_FN leaf_t leaf_of(const panel_t *panel, int64_t at, int32_t n, int32_t log
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
         leaf.ends[v] = (n - row_in_panel(panel, v) + (1 << panel->log_joined) - 1) >> panel->log_joined;
-    leaf.whole_end = leaf.ends[TALLY_ACROSS - 1];
     if (n > 0 && panel->mine > 0 && leaf.ends[0] > 0 && panel->sub >> log_all == 0)
         leaf.mine = 1 << log_all > panel->subs ? (1 << log_all) / panel->subs : 1;
     return leaf;
@@ -129,7 +127,7 @@ TALLY_FN batch_t read_batch(const panel_t *panel, const leaf_t *leaf, int32_t ro
     batch_t batch;
     batch.row = row;
     batch.apart = apart;
-    batch.is_full = row + (batch_vectors - 1) * apart < leaf->whole_end;
+    batch.is_full = row + (batch_vectors - 1) * apart < leaf->ends[TALLY_ACROSS - 1];
     if (TALLY_ANY_ROWS ? panel->reads == TALLY_READS_ANYWHERE : !batch.is_full && is_cut(panel, leaf, &batch)) {
         read_slowly(panel, leaf, &panel->x, &batch, stage, batch.x);
         if (TALLY_KERNEL_INPUTS == 2) read_slowly(panel, leaf, &panel->y, &batch, stage, batch.y);

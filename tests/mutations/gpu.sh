@@ -13,7 +13,7 @@ mutation batch-apart $file '(v < panel->mine ? v * apart : 0)' '(v < panel->mine
 mutation batch-behind $file \
     'if (is_full || batch->row + (b + 1) * batch->apart < leaf->ends[0]) at += step;' \
     'at += step;'
-mutation batch-full $file 'leaf.whole_end = leaf.ends[TALLY_ACROSS - 1];' 'leaf.whole_end = leaf.ends[0];'
+mutation batch-full $file 'apart < leaf->ends[TALLY_ACROSS - 1];' 'apart < leaf->ends[0];'
 mutation batch-cut $file '!batch.is_full && is_cut(panel, leaf, &batch))' '0)'
 mutation batch-second-input $file \
     'read_vectors(panel, leaf, &panel->y, batch' \
